@@ -59,7 +59,7 @@ async function until(actor: Actor, id: number, action: string | null) {
 }
 
 describe.concurrent('POST /sandbox/certifications', () => {
-  test('says what it has last seen of the product, and which bookings it waits for', async ({ expect }) => {
+  test("names the product's last request and the bookings that it waits for", async ({ expect }) => {
     const actor = await service.actor()
     const { data } = (await start(actor, 'feed')).body
     const read = async () => (await actor.send('GET', `${path}/${data.id}`)).body.data.progress
@@ -119,7 +119,7 @@ describe.concurrent('POST /sandbox/certifications', () => {
     expect((await actor.send('GET', '/sandbox/clock')).status).toBe(200)
   })
 
-  test('asks for the permissions of the profiles, and for profiles that there are', async ({ expect }) => {
+  test('requires the permissions of the profiles, and refuses unknown profiles', async ({ expect }) => {
     const actor = await service.actor({ permissions: ['bookings.read', 'listings.read'] })
     const refused = await start(actor, 'feed', 'inventory')
     expect([refused.status, refused.body.error.errors[0].message]).toEqual([403, 'listings.write'])
@@ -147,7 +147,7 @@ async function played(id: number, name: string) {
 }
 
 describe.concurrent('a course', () => {
-  test('asks for the start of the product in the 201, whatever its profiles, and for a guest that there is', async ({
+  test('asks in the 201 for the product to be started, whatever its profiles, and names an existing guest', async ({
     expect,
   }) => {
     for (const profile of ['feed', 'inventory', 'bookings', 'webhooks']) {
@@ -160,7 +160,7 @@ describe.concurrent('a course', () => {
     }
   })
 
-  test('goes on when the product has closed every night that it was asked about', async ({ expect }) => {
+  test('continues even if the product has closed every night that it was asked about', async ({ expect }) => {
     const actor = await service.actor()
     const { id } = (await start(actor, 'feed')).body.data
     const days = { start_date: '2020-01-01', end_date: '2099-12-31', available: 0 }
@@ -176,7 +176,9 @@ describe.concurrent('a course', () => {
     expect((await played(id, 'changes')).played_at).toBeInstanceOf(Date)
   })
 
-  test('says what it waits for while it cannot go on, and answers held requests once', async ({ expect }) => {
+  test('states what it waits for while it cannot continue, and responds to held requests once', async ({
+    expect,
+  }) => {
     const actor = await service.actor()
     const { id } = (await start(actor, 'feed')).body.data
     const { scope } = await stored(id)
@@ -200,7 +202,7 @@ describe.concurrent('a course', () => {
     expect((await service.look(actor.keyId, id)).next?.text).toContain('continues by itself')
   })
 
-  test('passes no case about hints for a product that refuses all of them, though it reads the feed', async ({
+  test('passes no hint case of a product that refuses all hints, even if it reads the feed', async ({
     expect,
     onTestFinished,
   }) => {
@@ -224,7 +226,9 @@ describe.concurrent('a course', () => {
     ])
   })
 
-  test('that is deleted while it starts leaves a sandbox that nobody certifies', async ({ expect }) => {
+  test('that is deleted while it is being started leaves a sandbox without a certification', async ({
+    expect,
+  }) => {
     const actor = await service.actor()
     const starting = start(actor, 'feed')
     const first = async () => (await actor.send('GET', path)).body.data[0]?.id as number | undefined
@@ -235,7 +239,7 @@ describe.concurrent('a course', () => {
     expect((await actor.send('GET', '/sandbox/clock')).status).toBe(200)
   })
 
-  test('that is cleared while it starts says so, and blames no field', async ({ expect }) => {
+  test('that is cleared while it is being started reports that, and names no field', async ({ expect }) => {
     const actor = await service.actor()
     const starting = start(actor, 'feed')
     const users = () => db.collection('users').countDocuments({ host_id: { $in: scopes } })
@@ -252,7 +256,7 @@ describe.concurrent('a course', () => {
     expect([status, body.error?.message]).toEqual([409, 'The sandbox was cleared in the meantime'])
   })
 
-  test('records the refusals of the real rate limit like those that it plays', async ({ expect }) => {
+  test("records the real rate limit's refusals like injected ones", async ({ expect }) => {
     const actor = await service.actor({ rateLimit: 3 })
     const { id } = (await start(actor, 'feed')).body.data
     const feed = '/sandbox/integrations/provider_one/bookings'
@@ -287,7 +291,7 @@ describe.concurrent('a course', () => {
     expect(await deliveryModel(db).countDocuments({ certification_id: id })).toBe(0)
   })
 
-  test('takes no more lines of a state than a state has bookings', async ({ expect }) => {
+  test('accepts at most as many lines of a state as a state may have bookings', async ({ expect }) => {
     const actor = await service.actor()
     const id = await storeCertification(actor.db, actor, 'asked')
     const one = '{"booking_id":1,"status":"pending","checkin_at":"2030-01-01","checkout_at":"2030-02-01"}\n'
@@ -304,7 +308,7 @@ describe.concurrent('a course', () => {
 })
 
 describe.concurrent('a certification', () => {
-  test('records what was delivered and no value that was sent, hides what it plays, and is gone when it ends', async ({
+  test('records deliveries but no sent value, hides its faults, and deletes its records when it ends', async ({
     expect,
   }) => {
     const actor = await service.actor()
@@ -347,7 +351,7 @@ describe.concurrent('a certification', () => {
     expect(await stored(id)).toMatchObject({ status: 'failed', secret: null, next: null, facts: {} })
   })
 
-  test('grades what is strange like all else, is hidden by no filter, records 5,000 requests and expires', async ({
+  test('grades unusual requests like all others, is hidden by no filter, records 5,000 requests and expires', async ({
     expect,
   }) => {
     const actor = await service.actor()
@@ -403,7 +407,7 @@ describe.concurrent('a certification', () => {
     }
   })
 
-  test('grades a change by all that was pushed for it, also where nights are seen before the push is recorded', async ({
+  test('grades a change by everything pushed for it, even if nights are seen before the push is recorded', async ({
     expect,
   }) => {
     const actor = await service.actor()
@@ -435,7 +439,7 @@ describe.concurrent('a certification', () => {
     await expect.poll(graded).toMatchObject({ status: 'failed' })
   })
 
-  test('loses responses until all that it plays is there, and a second longer, and then loses and cuts them anew', async ({
+  test('drops responses until a second after all changes are visible, and then drops and cuts them anew', async ({
     expect,
   }) => {
     const actor = await service.actor()
@@ -495,9 +499,7 @@ describe.concurrent('a certification', () => {
     expect((await until(actor, id, null)).status).toBe('passed')
   })
 
-  test('whose start was killed keeps no other from starting for longer than two minutes', async ({
-    expect,
-  }) => {
+  test('whose start was killed blocks other certifications for at most two minutes', async ({ expect }) => {
     const actor = await service.actor()
     const id = await storeCertification(actor.db, actor, 'asked')
     expect((await start(actor, 'feed')).status).toBe(409)
@@ -545,12 +547,12 @@ test('a refused body fails the product when it is sent again, unless its refusal
   expect(graded(3 * soon, [{ ...lost, fault: 'broken' }, received])).toBe('passed')
 })
 
-test('a runtime may repeat a request once within its time, and nobody may go on doing so', ({ expect }) => {
+test("a product's runtime may repeat a request once within its time limit, but not again", ({ expect }) => {
   expect(withoutRepetitions(recordsAt(0, 50), bounds.runtime)).toHaveLength(1)
   expect(withoutRepetitions(recordsAt(0, 50, 100, 150, 200), bounds.runtime)).toHaveLength(3)
 })
 
-test.concurrent('a report is verified by any JOSE library, and refused when it is another in one byte', async ({
+test.concurrent('a JOSE library verifies a report, and refuses it after one byte has changed', async ({
   expect,
 }) => {
   const actor = await service.actor()

@@ -116,7 +116,7 @@ test('partnerctl hosts suspend has all keys of a host refused until it is resume
   ])
 })
 
-test('a request that is held while its host is suspended is refused when it is answered', async () => {
+test('a request is refused if its host is suspended while the request is held', async () => {
   const { host_id, key } = await mintByCommand('--permission', 'bookings.read')
   const held = send('GET', '/v1/integrations/provider_one/bookings?wait=8', { key })
   await adminJson('hosts', 'suspend', String(host_id), '--yes')
@@ -133,7 +133,7 @@ test('partnerctl hosts update changes name and address, and refuses the address 
   expect((await admin('hosts', 'update', String(other.host_id))).code).toBe(2)
 })
 
-test('the audit names the effective user whatever the environment says, and who called it by sudo', async () => {
+test('the audit names the effective user regardless of the environment, and the user who ran sudo', async () => {
   const { id } = await mintByCommand()
   const { stdout } = Bun.spawnSync(['id', '-un'])
   for (const environment of [{ USER: '', LOGNAME: '' }, { USER: 'somebody' }, { SUDO_USER: 'ada' }])
@@ -149,7 +149,7 @@ test('the audit names the effective user whatever the environment says, and who 
   ])
 })
 
-test('what takes something away has its reason in the audit', async () => {
+test('every action that takes something away has its reason in the audit', async () => {
   const { id, key } = await mintByCommand('--permission', 'bookings.read')
   const webhook = { url: 'https://hooks.example.com/', events: ['booking.changed'] }
   const endpoint = (await send('POST', '/v1/webhooks', { key, body: webhook })).body.data.id
@@ -167,7 +167,7 @@ test('what takes something away has its reason in the audit', async () => {
   expect((await admin('keys', 'revoke', String(id), '--reason', 'x'.repeat(1001))).code).toBe(2)
 })
 
-test('a change of a webhook that changes nothing leaves no entry', async () => {
+test('a PATCH that changes nothing in a webhook leaves no audit entry', async () => {
   const { key } = await mintByCommand('--permission', 'bookings.read')
   const webhook = { url: 'https://hooks.example.com/', events: ['booking.changed'] }
   const { id } = (await send('POST', '/v1/webhooks', { key, body: webhook })).body.data

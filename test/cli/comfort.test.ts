@@ -127,7 +127,7 @@ test('partnerctl doctor reports a healthy partner as healthy, and names each che
   expect(await check(healthy.key, 'http://127.0.0.1:9')).toEqual({ code: 1, findings: { reach: 'failed' } })
 })
 
-test('partnerctl doctor tells how far the poll of this home directory lags', async () => {
+test("partnerctl doctor shows how far this home directory's poll lags", async () => {
   const actor = await service.actor()
   await seedBooking(actor)
   const environment = {

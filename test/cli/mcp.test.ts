@@ -172,7 +172,7 @@ test('an agent never writes live data, and reads it only if a person allows it',
   expect(careful.output() + allowed.output()).not.toContain(actor.key)
 })
 
-test('wrong input is explained, and no path leads elsewhere', async () => {
+test('wrong input is explained, and no path parameter reaches another route', async () => {
   const { key } = await service.actor()
   const { call } = await agent(['--live-reads'], key)
   const messageOf = async (name: string, input: Record<string, unknown>) => {

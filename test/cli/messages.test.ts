@@ -41,7 +41,7 @@ const linesOf = (stdout: string) =>
     .filter(Boolean)
     .map((line) => JSON.parse(line))
 
-test('messages poll delivers each message once, of both sides, and keeps a checkpoint apart from that of the bookings', async () => {
+test('messages poll delivers each message of both sides once, and keeps its own checkpoint', async () => {
   const { poll, send, reply, folder } = await partner()
   await send('Welcome')
   await reply('--text', '  Thank you  ')
@@ -117,7 +117,7 @@ test('conversations reply exits 2 for a text that nobody could send, and 1 where
   expect([closed.code, closed.stderr]).toEqual([1, 'The conversation is closed\n'])
 })
 
-test('feed poll --follow and messages poll --follow print a change while they wait, and end when told to', async () => {
+test('feed poll --follow and messages poll --follow print a change while they wait, and stop at SIGTERM', async () => {
   const { follow, send, booking_id } = await partner()
   const [bookings, messages] = [
     follow('feed', 'poll', '--follow', '--output', 'ndjson'),

@@ -27,7 +27,7 @@ async function home() {
   }
 }
 
-test('polls with keys of two hosts in one home directory each see what is new to their host, whichever key they use', async () => {
+test("polls with keys of two hosts in one home directory each see their own host's changes, whichever key they use", async () => {
   const { poll } = await home()
   const [one, other] = [await service.actor(), await service.actor()]
   const older = await seedBooking(other)

@@ -34,7 +34,7 @@ async function partner(count: number) {
 
 const none = { missing: [], extra: [], different: [], newer: [] }
 
-test.concurrent('what the feed gave is what the host has: one request, and no difference', async ({
+test.concurrent('reconcile needs one request to find no difference from what the feed delivered', async ({
   expect,
 }) => {
   const { environment, against, run, rows } = await partner(60)
@@ -60,7 +60,9 @@ test.concurrent('what the feed gave is what the host has: one request, and no di
   ])
 })
 
-test.concurrent('what is missing, extra and different is found, each with both sides', async ({ expect }) => {
+test.concurrent('missing, extra and different bookings are found, each with both sides', async ({
+  expect,
+}) => {
   const { against, run, rows } = await partner(60)
   const [lost, moved, other] = [rows[3], rows[20], rows[40]] as [CsvRow, CsvRow, CsvRow]
   const extra = { ...lost, booking_id: 77, checkin_at: '2029-05-05', checkout_at: '2029-06-05' }
@@ -90,7 +92,7 @@ test.concurrent('what is missing, extra and different is found, each with both s
   expect(text.stdout).toContain(`missing     ${lost.booking_id}  ${lost.status} ${lost.checkin_at}`)
 })
 
-test.concurrent('what is newer is no difference, and --since says than what', async ({ expect }) => {
+test.concurrent('a booking newer than the file or --since is not a difference', async ({ expect }) => {
   const { against, rows } = await partner(30)
   const newest = rows.at(-1) as CsvRow
   const before = rows.slice(0, -1)
@@ -161,7 +163,7 @@ test('a file may have a byte order mark, other columns in any order, quotes, and
   ])
 })
 
-test('a file that is malformed or absent is refused before anything is asked', async () => {
+test('a malformed or missing file is refused before any request is sent', async () => {
   const environment = { PARTNER_BASE_URL: 'http://127.0.0.1:1', PARTNER_API_KEY: 'x' }
   const run = (args: string[]) => partnerctl(['reconcile', ...args], environment)
   const malformed = await run(['--against', await written(`${header}\n${line}\n${line}\n`)])

@@ -74,7 +74,7 @@ test('nothing that a host or a guest wrote reaches an administrator as a control
   }
 })
 
-test('no text of a foreign server begins a line of its own', async () => {
+test('text from a foreign server never starts a new line', async () => {
   const forged = 'x\nFORGED'
   const keyed = { id: 1, name: forged, host: { name: forged, email: forged }, permissions: [forged] }
   const rest = {
@@ -159,7 +159,7 @@ const foreign = Bun.serve({
 })
 afterAll(() => foreign.stop(true))
 
-test('a response that is not of the service is called that, whatever it holds', async () => {
+test('a response that does not come from the service is reported as such, whatever it contains', async () => {
   const commands = [['me'], ['key'], ['requests', 'list'], ['nights', '1'], ['feed', 'show', '1']]
   const environment = { PARTNER_BASE_URL: foreign.url.origin, PARTNER_API_KEY: 'x' }
   for (const data of [[null]]) {

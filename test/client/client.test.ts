@@ -82,7 +82,7 @@ test.concurrent.each(['node', 'bun'])('the client keeps its promises in %s', asy
   expect(cases.length).toBe(21)
 })
 
-test('the client makes a key for the operations that take one, and for no other', async () => {
+test('the client generates an Idempotency-Key for the operations that accept one, and for no others', async () => {
   const document = (await service.send('GET', '/openapi.json')).body
   for (const [path, methods] of Object.entries<Record<string, { parameters?: { name: string }[] }>>(
     document.paths,

@@ -128,7 +128,7 @@ test.concurrent.each(Object.keys(runtimes) as Runtime[])(
   },
 )
 
-test('the package is small, and what is not used is left out', async () => {
+test('the package is small, and unused parts are left out of a bundle', async () => {
   const sizes = await Promise.all(
     [
       "export * from 'partner-interface-client'",

@@ -99,7 +99,7 @@ test('the configuration reads every variable of the manifests, and secrets are f
   }
 })
 
-test('probes and scrapes ask for paths that answer, and the Ingress has every route except those for the cluster', async () => {
+test('probes and scrapes use existing paths, and the Ingress has every route except those for the cluster', async () => {
   const service = await testApp({ METRICS_TOKEN: 'a token for this test' })
   const [container] = deployment.spec.template.spec.containers
   for (const probe of ['readinessProbe', 'livenessProbe', 'startupProbe'])
@@ -143,7 +143,7 @@ test('objects find each other by their labels, names and ports', () => {
     })
 })
 
-test('pods run without privileges and get the time that a shutdown takes', () => {
+test('pods run without privileges and have enough time to shut down', () => {
   for (const { spec } of pods) {
     expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 })
     expect(spec.containers[0].securityContext).toEqual({

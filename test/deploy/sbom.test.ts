@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
 import { root } from '../support/processes.ts'
 
-test('the list of what is in the image is valid, names every package that runs, and none of the tools', async () => {
+test("the image's bill of materials is valid, and lists every package needed at run time and no others", async () => {
   const text = await Bun.$`${process.execPath} bin/make-sbom.ts --system`.cwd(root).text()
   const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot6)
   expect(await validator.validate(text)).toBe(null)

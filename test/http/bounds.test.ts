@@ -85,7 +85,7 @@ test('each key has a limit for response bytes that its clients have not read yet
   second()
 })
 
-test('a stream that nobody reads ends with an error, and a cancelled stream releases its capacity', async () => {
+test('a stream that is not read ends with an error, and a cancelled stream releases its capacity', async () => {
   const piece = new Uint8Array(65_536)
   const ends: unknown[] = []
   const slow = pacedStream(

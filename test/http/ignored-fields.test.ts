@@ -118,7 +118,7 @@ test('a replay keeps the bytes of the first response, and a strict repeat of an 
   expect(replayed.headers.get('preference-applied')).toBe('handling=strict')
 })
 
-test('an unknown field that has the path of a problem is no second problem', async () => {
+test('an unknown field at the path of a problem is not reported a second time', async () => {
   const { body } = await create({ 'location.lat': 1, location: { lat: 'x' } }, { headers: strict })
   expect(body.error.errors.map(({ path }: { path: string }) => path)).toEqual(['location.lat'])
 })

@@ -3,7 +3,7 @@ import { openMongo } from '../../src/platform/mongo/connection.ts'
 import { developmentSecret } from '../../src/platform/secrets/stored-secret.ts'
 import { mongodbUrlOf } from '../support/databases.ts'
 
-test('developmentSecret() returns the same secret to processes that start at the same moment', async () => {
+test('developmentSecret() returns the same secret to processes that start concurrently', async () => {
   const name = `secret_${crypto.randomUUID().slice(0, 8)}`
   const connections = await Promise.all(Array.from({ length: 8 }, () => openMongo(mongodbUrlOf(name))))
   const [first] = connections as [(typeof connections)[0]]

@@ -65,7 +65,7 @@ test('MemoryRateLimiter counts 300,000 hits of one name in time', async () => {
   await limiter.close()
 })
 
-test('a request that has waited for its hit in vain does not wait for the cache as well', async () => {
+test('a request whose hit timed out does not wait for the cache as well', async () => {
   const redis = await startRedis()
   const limiter = await new RedisRateLimiter(redis.url, 'silent').open()
   limiter.cache.set('name', 'value', 60_000)

@@ -62,7 +62,7 @@ test('GET /metrics has every labelled counter from the start, with 0', async () 
   expect(counters.map((name) => series.get(name))).toEqual(counters.map(() => 0))
 })
 
-test('GET /metrics names the build and the servers, and times commands, hits and what a waiting reader gets', async () => {
+test('GET /metrics names the build and the servers, and shows the durations of commands, hits and deliveries to waiting readers', async () => {
   const service = await testApp({ METRICS_TOKEN, BUILD_COMMIT: '0123abc', MONGODB_URL: await ownDatabase() })
   const scrape = () => scrapeOf(service, METRICS_TOKEN)
   const actor = await service.actor()

@@ -196,7 +196,7 @@ test.concurrent("a trusted proxy's own sampled flag decides, even where nothing 
   expect([unsampled, forwarded].flatMap((trace) => collector.ofTrace(trace))).toEqual([])
 })
 
-test.concurrent('a collector that is away is reported once until it takes spans again, and fails no request', async ({
+test.concurrent('an unreachable collector is reported once until it accepts spans again, and fails no request', async ({
   expect,
 }) => {
   const actor = await lonely.actor()

@@ -191,7 +191,7 @@ test.concurrent('errors, pages and large lists are lost and cut like other respo
   expect((await get('/sandbox/me')).end).toBe('closed')
 })
 
-test.concurrent('a 304 has no body, so it is lost before a byte also when it would be cut, and a cut page keeps its headers', async ({
+test.concurrent('a 304 has no body, so it is dropped even if it should be cut, and a cut page keeps its headers', async ({
   expect,
 }) => {
   const actor = await service.actor()

@@ -139,7 +139,7 @@ test.concurrent('a booking changes three times within a second, and each change 
   expect(seconds(detail.meta.version) - seconds(last)).toBeGreaterThanOrEqual(3)
 })
 
-test.concurrent('last-unit leaves no unit on the named nights, and takes none on other nights', async ({
+test.concurrent('last-unit leaves no unit on the named nights, and keeps units on the other nights', async ({
   expect,
 }) => {
   const actor = await service.actor()

@@ -60,7 +60,7 @@ test('a hop with a port is its address, and a hop that is not an address is in n
     expect((await from(actor, hop)).status).toBe(200)
 })
 
-test('a key of a release without networks is accepted from anywhere', async () => {
+test('a key stored by a release without networks is accepted from anywhere', async () => {
   const actor = await service.actor()
   await keyModel(service.live.db).collection.updateOne({ id: actor.keyId }, { $unset: { allowed_from: 1 } })
   expect((await from(actor, '192.0.2.1', 'GET', '/v1/key')).body.data.allowed_from).toEqual([])
@@ -79,7 +79,7 @@ test('the network is checked after the rate limit and before the permission, the
   expect(await sandboxes.countDocuments({ key_id: actor.keyId })).toBe(0)
 })
 
-test('a held request is refused if its network was taken away meanwhile', async () => {
+test('a held request is refused if its network is removed from the key in the meantime', async () => {
   const actor = await service.actor()
   await limit(actor, '203.0.113.0/24')
   const feed = '/v1/integrations/provider_one/bookings?wait=2&updated_after=2020-01-01%2000:00:00'

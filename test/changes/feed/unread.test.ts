@@ -28,7 +28,7 @@ async function watched() {
 const read = (actor: Actor, query = '') => actor.send('GET', `${feed}${query}`)
 const confirm = (actor: Actor, id: number) => actor.send('POST', `/v1/bookings/${id}/confirm`)
 
-test('a change that no key of its host has read shows in the metrics until one reads it', async () => {
+test('the metrics show a change until a key of its host reads it', async () => {
   const { service, later, unread } = await watched()
   const [actor, other] = [await service.actor(), await service.actor()]
   const { booking_id } = await seedBooking(actor)
@@ -70,7 +70,7 @@ test('pages that were not fetched stay unread, and a position in the future hide
   expect(await unread()).toBe(0)
 })
 
-test('a page with a filter, or an empty one without a time, is no reading of the whole feed', async () => {
+test('a page with a filter, or an empty page without a time, does not count as reading the whole feed', async () => {
   const { service, later, unread } = await watched()
   const actor = await service.actor()
   const { booking_id, listing_id } = await seedBooking(actor)

@@ -257,7 +257,7 @@ describe('the entity tag of a page', () => {
     expect(response.headers.get('ratelimit')).toMatch(/r=\d+/)
   })
 
-  test('gives 304 at the end of a wait without changes', async () => {
+  test('responds 304 at the end of a wait without changes', async () => {
     const { actor, path } = await hostWithBooking()
     const target = await path('bookings', 1)
     const tag = (await actor.send('GET', target)).headers.get('etag') as string

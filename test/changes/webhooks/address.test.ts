@@ -77,7 +77,7 @@ test.each([
   expect(isPrivateHost(new URL(address))).toBe(false)
 })
 
-test('what is no address is not public', () => {
+test('text that is not an address is not public', () => {
   for (const text of ['', 'example.com', '1.2.3', 'fe80::1%eth0', '2606:4700::1%1'])
     expect(isPublicAddress(text)).toBe(false)
 })

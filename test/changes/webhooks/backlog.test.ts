@@ -29,7 +29,7 @@ async function withBacklog(context: TestContext) {
   return { actor, id, book, made, gate, slow, bookings }
 }
 
-test.concurrent('changes for which no try can begin wait in the feed, and go as soon as there is room', async (context) => {
+test.concurrent('changes for which no attempt can begin wait in the feed, and are sent as soon as an attempt may begin', async (context) => {
   const { expect } = context
   const { actor, id, made, gate, bookings } = await withBacklog(context)
   // The healthy endpoint was served in the same looks, so the service saw the other four changes and left them.
@@ -61,7 +61,7 @@ test.concurrent('changes that wait in the feed are not sent to a new origin', as
   await expect.poll(() => next.received.map(({ hint }) => hint.data.booking_id)).toEqual([booking_id])
 })
 
-test.concurrent('the tries of an endpoint that is turned off and on count until they end', async (context) => {
+test.concurrent('the attempts of an endpoint that is turned off and on count until they end', async (context) => {
   const { expect } = context
   const { actor, id, book, made, gate, slow, bookings } = await withBacklog(context)
   await actor.send('PATCH', `${path}/${id}`, { body: { enabled: false } })

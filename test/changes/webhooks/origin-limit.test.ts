@@ -7,7 +7,7 @@ import { startReceiver } from '../../support/receiver.ts'
 
 const service = await testApp({ MONGODB_URL: await ownDatabase(), WEBHOOKS_ALLOW_PRIVATE: 'on' })
 
-test.concurrent('all sandboxes together have ten turns a second at one origin, live endpoints any number', async () => {
+test.concurrent('all sandboxes together get ten turns a second at one origin, and live endpoints any number', async () => {
   const origin = `https://${crypto.randomUUID()}.example.com`
   expect(await takeTurns(service.sandbox, `${origin}/one`, 7)).toEqual({ count: 7, waitMilliseconds: 0 })
   const second = await takeTurns(service.sandbox, `${origin}:443/two?of=another`, 7)
@@ -17,7 +17,7 @@ test.concurrent('all sandboxes together have ten turns a second at one origin, l
   expect(await takeTurns(service.live, `${origin}/`, 1000)).toMatchObject({ count: 1000 })
 })
 
-test.concurrent('a single try that has no turn within five seconds is refused, and says when to try again', async () => {
+test.concurrent('a single attempt that gets no turn within five seconds is refused with a retry time', async () => {
   // The limiter's clock stands still, so no turn ever becomes free again.
   const rateLimiter = new MemoryRateLimiter(() => 0)
   const app = { rateLimiter, environment: { name: 'sandbox' } as const }
@@ -30,7 +30,7 @@ test.concurrent('a single try that has no turn within five seconds is refused, a
   await rateLimiter.close()
 })
 
-test.concurrent('tests and resends of a live endpoint have twenty turns a second of their own', async () => {
+test.concurrent('tests and resends of a live endpoint have their own limit of twenty a second', async () => {
   const app = { rateLimiter: new MemoryRateLimiter(() => 0), environment: { name: 'live' } as const }
   const [one, other] = [1, 2].map((id) => ({ id, url: 'https://hooks.example.com/' }))
   for (let count = 0; count < 20; count += 1) await requireTurn(app, one as never)

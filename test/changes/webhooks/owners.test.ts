@@ -27,7 +27,7 @@ async function colleagueOf({ hostId }: Actor, expiresAt: Date | null = null) {
   }
 }
 
-test.concurrent('another key of the host sees a webhook without the query of its address, and may not touch it', async (context) => {
+test.concurrent('another key of the host sees a webhook without the query of its address, and may not change it', async (context) => {
   const { expect } = context
   const { url } = startReceiver(context)
   const { actor, id } = await hookedPartner(service, `${url}&token=of-the-partner#fragment`)
@@ -61,7 +61,7 @@ test.concurrent('another key of the host sees a webhook without the query of its
   expect((await actor.send('DELETE', `${path}/${id}`)).status).toBe(200)
 })
 
-test.concurrent('nothing is sent for a key that has ended; its webhook is off, and a colleague takes it over', async (context) => {
+test.concurrent("an inactive key's webhook is turned off and gets nothing, and another key takes it over", async (context) => {
   const { expect } = context
   const { url, received } = startReceiver(context)
   const { actor, id, stay } = await hookedPartner(service, url, ['booking.changed'])
@@ -84,7 +84,7 @@ test.concurrent('nothing is sent for a key that has ended; its webhook is off, a
   expect((await actor.send('DELETE', `${path}/${id}`)).status).toBe(403)
 })
 
-test.concurrent('the webhook of a key that expires is off although nothing happens, and that of one that is revoked', async (context) => {
+test.concurrent('the webhook of an expired or revoked key is turned off even if nothing changes', async (context) => {
   const { expect } = context
   const { actor, id } = await hookedPartner(service, 'https://example.com/')
   const expiring = await colleagueOf(actor, new Date(Date.now() + 3000))
@@ -100,7 +100,7 @@ test.concurrent('the webhook of a key that expires is off although nothing happe
   expect(await reasonOf(id)).toBe('key_ended')
 })
 
-test.concurrent('what is done to a webhook is in the audit', async (context) => {
+test.concurrent('every action on a webhook is audited', async (context) => {
   const { expect } = context
   const { actor, id } = await hookedPartner(service, 'https://example.com/')
   await actor.send('POST', `${path}/${id}/secret/rotate`)
@@ -115,7 +115,7 @@ test.concurrent('what is done to a webhook is in the audit', async (context) => 
   )
 })
 
-test('a process that takes over waits for the tries of the one that stopped: one hint of a booking at a time', async (context) => {
+test("a process that takes over waits for the previous leader's attempts, so that a booking never has two hints in flight", async (context) => {
   const apart = {
     MONGODB_URL: await ownDatabase(),
     WEBHOOKS_ALLOW_PRIVATE: 'on',

@@ -185,7 +185,7 @@ test.concurrent('an address that takes no connection is followed by the next', a
   expect(requests).toHaveLength(1)
 })
 
-test.concurrent('postHint() follows no redirect, and ignores what proxies the environment names', async ({
+test.concurrent("postHint() follows no redirect and ignores the environment's proxies", async ({
   onTestFinished,
 }) => {
   const inner = await serve(onTestFinished, reply('HTTP/1.1 200 OK\r\n\r\n'))
@@ -202,7 +202,7 @@ test.concurrent('postHint() follows no redirect, and ignores what proxies the en
   expect(inner.requests).toEqual([])
 })
 
-test.concurrent('a response without an end takes no memory: only its head is read, and that up to 64 KiB', async ({
+test.concurrent('an endless response takes no memory, because only its head is read, up to 64 KiB', async ({
   onTestFinished,
 }) => {
   const flood = (head: string) => (socket: Socket) => {

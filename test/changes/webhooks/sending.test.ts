@@ -47,7 +47,7 @@ const cancel = (id: number) =>
     MONGODB_URL: service.live.config.mongodbUrl as string,
   })
 
-test.concurrent('changes behind a hint that is in flight become one, with the newest version', async (context) => {
+test.concurrent('changes behind a hint in flight merge into one hint with the newest version', async (context) => {
   const { expect } = context
   const gate = Promise.withResolvers<void>()
   const { url, received } = startReceiver(context, async (_, count) => {
@@ -70,7 +70,7 @@ test.concurrent('changes behind a hint that is in flight become one, with the ne
   await expect.poll(statuses).toEqual(['delivered', 'delivered'])
 })
 
-test.concurrent('a hint is tried eight times, as far apart as the decisions say, and a longer Retry-After counts', async (context) => {
+test.concurrent('a hint is attempted eight times at the specified intervals, and a longer Retry-After is respected', async (context) => {
   const { expect } = context
   const { service: apart, move } = clocked[0]
   const { url, received } = startReceiver(
@@ -99,7 +99,7 @@ test.concurrent('a hint is tried eight times, as far apart as the decisions say,
   expect(new Set(received.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(8)
 })
 
-test.concurrent('an endpoint that has been dead for six days is off, in the audit and the answer, and names the gap when it is turned on', async (context) => {
+test.concurrent('an endpoint that fails for six days is turned off and audited, and reports the gap when it is turned on', async (context) => {
   const { expect } = context
   const { service: apart, move } = clocked[1]
   let isDead = true
@@ -135,7 +135,7 @@ test.concurrent('an endpoint that has been dead for six days is off, in the audi
   expect(received).toHaveLength(tried + 1)
 })
 
-test.concurrent('an endpoint on which nothing waits any more is off after five days, too', async (context) => {
+test.concurrent('an endpoint without waiting hints is turned off after five days too', async (context) => {
   const { expect } = context
   const { service: apart, move } = clocked[2]
   const { url } = startReceiver(context, () => new Response(null, { status: 500 }))
@@ -188,7 +188,7 @@ test.concurrent('a poller that also listens loses nothing when all hints are dro
   await expect.poll(() => received.length).toBeGreaterThan(5)
 })
 
-test.concurrent('what moves while the lease is renewed too late is hinted once it is held again', async (context) => {
+test.concurrent('a change during a late lease renewal is hinted once the lease is held again', async (context) => {
   const { expect } = context
   const { url, received } = startReceiver(context)
   const { actor, book } = await hookedPartner(slow, url, ['booking.changed'])
@@ -211,7 +211,7 @@ test.concurrent('what moves while the lease is renewed too late is hinted once i
   await expect.poll(() => received.map(({ hint }) => hint.data.booking_id)).toEqual([booking_id])
 })
 
-test.concurrent('the sandbox has five of its own, hints no bookings that it is filled with, and takes them along when it is cleared', async (context) => {
+test.concurrent('the sandbox has five endpoints of its own, hints no bookings that it is filled with, and deletes its endpoints when it is cleared', async (context) => {
   const { expect } = context
   const { url, received } = startReceiver(context)
   const actor = await service.actor()
@@ -235,7 +235,7 @@ test.concurrent('the sandbox has five of its own, hints no bookings that it is f
   expect(received).toHaveLength(1)
 })
 
-test.concurrent('what an earlier address responds does not turn off the one of now', async (context) => {
+test.concurrent('a response from a previous address does not turn off an endpoint', async (context) => {
   const { expect } = context
   const answer = Promise.withResolvers<void>()
   const gone = startReceiver(context, async () => {
@@ -261,7 +261,7 @@ test.concurrent('what an earlier address responds does not turn off the one of n
   expect((await actor.send('GET', `${path}/${id}`)).body.data).toMatchObject({ enabled: true, url: well.url })
 })
 
-test.concurrent('an endpoint gets at most twenty tries a second, also when its hints come in small groups', async (context) => {
+test.concurrent('an endpoint gets at most twenty attempts a second even if its hints come in small groups', async (context) => {
   const { expect } = context
   const times: number[] = []
   const { url } = startReceiver(context, () => {

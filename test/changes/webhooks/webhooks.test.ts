@@ -17,7 +17,7 @@ const [metered, strict] = await Promise.all([
   testApp({ MONGODB_URL: await ownDatabase() }),
 ])
 
-test.concurrent('a webhook is hinted at changes and messages, signed, and after they are in the feed', async (context) => {
+test.concurrent('a webhook gets signed hints about changes and messages once they are in the feed', async (context) => {
   const { expect } = context
   const seen: number[] = []
   let actor: Actor | undefined
@@ -57,7 +57,7 @@ test.concurrent('a host has at most five webhooks, however many are made at once
   expect((await actor.send('GET', path)).body.data).toHaveLength(5)
 })
 
-test.concurrent('a webhook that fails is tried again after five seconds under its id, and changes meanwhile merge into one', async (context) => {
+test.concurrent('a failed hint is attempted again after five seconds under its id, and later changes merge into one hint', async (context) => {
   const { expect } = context
   const { url, received } = startReceiver(
     context,
@@ -81,7 +81,7 @@ test.concurrent('a webhook that fails is tried again after five seconds under it
     .toEqual(['delivered', 'delivered'])
 })
 
-test.concurrent('an endpoint that answers 410 is turned off; turned on again it says what it missed', async (context) => {
+test.concurrent('an endpoint that responds 410 is turned off, and reports the gap when it is turned on again', async (context) => {
   const { expect } = context
   const { url, received } = startReceiver(
     context,
@@ -104,7 +104,7 @@ test.concurrent('an endpoint that answers 410 is turned off; turned on again it 
   expect(received.map(({ hint }) => hint.data.booking_id)).not.toContain(missed.body.data.booking_id)
 })
 
-test.concurrent('test, resend and rotation of the secret', async (context) => {
+test.concurrent('a webhook can be tested, a hint resent and the secret rotated', async (context) => {
   const { expect } = context
   const { url, received } = startReceiver(context)
   const { actor, id, secret, book } = await hookedPartner(service, url, ['booking.changed'])
@@ -129,7 +129,7 @@ test.concurrent('test, resend and rotation of the secret', async (context) => {
   expect(received[2]?.headers['webhook-id']).toBe(received[1]?.headers['webhook-id'])
 })
 
-test.concurrent('a partner turns an endpoint off and on, and gives it another address, to which nothing goes that waits', async (context) => {
+test.concurrent('a partner turns an endpoint off and on and changes its address, to which no waiting hint is sent', async (context) => {
   const { expect } = context
   const { url: dead, received: refused } = startReceiver(context, () => new Response(null, { status: 500 }))
   const { url: alive, received } = startReceiver(context)
@@ -171,7 +171,7 @@ test.concurrent('a partner turns an endpoint off and on, and gives it another ad
   ])
 })
 
-test.concurrent('an event that is added begins with what comes next', async (context) => {
+test.concurrent('hints for an added event begin with the next change', async (context) => {
   const { expect } = context
   const { url, received } = startReceiver(context)
   const { actor, id, booking_id } = await hookedPartner(service, url, ['booking.changed'])
@@ -224,7 +224,7 @@ test.concurrent('administrators see the endpoints of all hosts and their deliver
   expect((await administrate('webhooks', 'disable', '999999')).stderr).toContain('Webhook not found')
 })
 
-test.concurrent('only public addresses over TLS are taken, and no user info', async () => {
+test.concurrent('only public addresses over TLS without user info are accepted', async () => {
   const { send } = await strict.actor()
   const refusals: [string, RegExp][] = [
     ['http://example.com/', /must start with "https:\/\/"/],
@@ -259,7 +259,7 @@ test.concurrent('only public addresses over TLS are taken, and no user info', as
   expect((await send('GET', path)).body.data).toEqual([])
 })
 
-test.concurrent('one test of an endpoint is on its way at a time', async (context) => {
+test.concurrent('an endpoint has at most one test in progress', async (context) => {
   const { expect } = context
   const answer = Promise.withResolvers<Response>()
   const { url, received } = startReceiver(context, () => answer.promise)
@@ -287,7 +287,7 @@ test.concurrent('a test that is resent counts neither as success nor as failure'
   expect(await webhookModel(service.live.db).findOne({ id }).lean()).toMatchObject({ failing_since: null })
 })
 
-test.concurrent('of two rotations at the same moment both secrets sign', async (context) => {
+test.concurrent('after two concurrent rotations both secrets sign', async (context) => {
   const { expect } = context
   const { url, received } = startReceiver(context)
   const { actor, id } = await hookedPartner(service, url)

@@ -145,7 +145,7 @@ test('after writes and compactions in any order, every night agrees with a plain
 const stored = ({ hostId, pair }: Owner) =>
   storedRows(db, { host_id: hostId, room_type_id: pair.room_type_id })
 
-test('compactRoomTypes() leaves only the rows in force, and changes nothing when it runs again', async () => {
+test('compactRoomTypes() keeps only the rows in force, and changes nothing when it runs again', async () => {
   const owner = await hostWithRoomType()
   await write(owner, [{ start: 0, length: 30, available: 1 }])
   await write(owner, [{ start: 5, length: 5, available: 2 }])

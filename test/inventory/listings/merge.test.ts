@@ -192,7 +192,7 @@ describe('for any listing', () => {
     )
   })
 
-  test('a POST of another body changes no id', () => {
+  test('a POST with a different body changes no id', () => {
     fc.assert(
       fc.property(identified, identified, (body, other) => {
         const stored = post(null, body)

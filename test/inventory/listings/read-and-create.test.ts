@@ -48,7 +48,7 @@ const idsOf = (roomType: Ids & { rooms: Ids[] }) => ({
   rooms: roomType.rooms.map(ownIds),
 })
 
-test('reads and write results have the own ids that were sent on create, and null for an element without one', async () => {
+test("reads and write results contain the partner's own ids sent on create, and null for an element without one", async () => {
   const actor = await service.actor()
   const body = {
     name: 'Own ids',

@@ -244,7 +244,7 @@ test('a certification is shown with its cases, and the console reads no feed whi
   await page.close()
 })
 
-test('while a certification runs, a line says what was last seen and what is waited for', async () => {
+test("while a certification runs, a line names the product's last request and the expected ones", async () => {
   const actor = await service.actor()
   const { body } = await actor.send('POST', '/sandbox/certifications', { body: { profiles: ['feed'] } })
   await actor.send('GET', '/sandbox/integrations/provider_one/bookings?per_page=100')

@@ -159,7 +159,7 @@ test('the document has no custom format or keyword, and states the bounds that t
   expect(message.properties.text.minLength).toBe(1)
 })
 
-test('no pattern stands where a length or a format says the same', () => {
+test('no pattern repeats a length or a format', () => {
   const needless: string[] = []
   walk(document, ({ pattern, format, minLength }, path) => {
     if (typeof pattern === 'string' && (format || minLength || pattern === String.raw`\S`))

@@ -35,7 +35,7 @@ test('an operation shows its fields in the order of the contract, and its sample
   await page.close()
 })
 
-test('without a script, and until it is drawn, the page lists the operations and leads on', async () => {
+test('without a script, and until it is drawn, the page lists and links the operations', async () => {
   const { page } = await browser.open('/docs', phone, false, false)
   await page.getByText('The page is loading').waitFor()
   expect(

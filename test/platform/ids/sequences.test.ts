@@ -3,7 +3,7 @@ import { nextIds, raiseSequences, sequenceModel } from '../../../src/platform/id
 import { openMongo } from '../../../src/platform/mongo/connection.ts'
 import { mongodbUrlOf } from '../../support/databases.ts'
 
-test('raiseSequences() succeeds in processes that start at the same moment', async () => {
+test('raiseSequences() succeeds in processes that start concurrently', async () => {
   const name = `sequences_${crypto.randomUUID().slice(0, 8)}`
   const connections = await Promise.all(Array.from({ length: 8 }, () => openMongo(mongodbUrlOf(name))))
   const [first] = connections as [(typeof connections)[0]]

@@ -57,7 +57,7 @@ test('a failed query fails only its own look-ups', async () => {
   expect(await lookUp(1)).toEqual({ id: 1, read: 2 })
 })
 
-test('hosts that look up each other’s documents at the same moment get only their own', async () => {
+test('hosts that concurrently look up each other’s documents get only their own', async () => {
   const partners = await Promise.all([actor(), actor()])
   const seeded = await Promise.all(partners.map((partner) => seedBooking(partner)))
   const ids = seeded.map(({ user_id }) => user_id)

@@ -152,7 +152,7 @@ test('listen posts a hint for each change from now on, signed so that everybody 
   ])
 })
 
-test('listen tries three times under one id, follows no redirect, and goes on with what comes next', async () => {
+test('listen makes three attempts under one id, follows no redirect, and continues with the next hint', async () => {
   // The last hint's output is not checked. Its arrival shows that the output of the hint before it is complete.
   const answers = [500, 302, 200, 302, 404, 410, 204, 204]
   const { url, received } = startReceiver({ onTestFinished }, (_, count) => {
@@ -203,7 +203,7 @@ test('listen starts now, even if the feed has moved since it last started', asyn
   await again.end()
 })
 
-test('listen --since goes back, and wrong arguments are refused before anything is sent', async () => {
+test('listen --since starts in the past, and wrong arguments are refused before anything is sent', async () => {
   const { url, received } = startReceiver({ onTestFinished })
   const partner = await listen(url, ['--since', '2020-01-01 00:00:00'])
   await expect.poll(() => eventsOf(received)).toEqual(['booking.changed', 'message.created'])

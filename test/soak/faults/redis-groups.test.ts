@@ -68,7 +68,7 @@ describe.each([
     await untilExact(services)
   })
 
-  test('a killed master fails no request, and limits are exact again once its replica has taken over', async () => {
+  test('killing the master fails no request, and limits are exact again once its replica has taken over', async () => {
     const busy = await observer.actor({ rateLimit: 1_000_000 })
     const statuses: number[] = []
     let isOver = false

@@ -27,7 +27,7 @@ async function runDrill(commands: string, settings: Record<string, string>) {
   return { code: await child.exited, stdout: stdout as string, stderr: stderr as string }
 }
 
-test('the restore drill of docs/operations.md restores a backup beside the service that serves, and notices a bad one', async () => {
+test('the restore drill of docs/operations.md restores a backup beside the running service, and detects a broken backup', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'partner-drill-'))
   const [data, backup, drill] = ['data', 'backup', 'drill'].map((name) => join(folder, name))
   const settings = { DATA_DIR: data as string, RATE_LIMIT_PER_MINUTE: '1000000' }

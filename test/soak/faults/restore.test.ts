@@ -63,7 +63,7 @@ function checkMoment(copy: State, original: State): void {
     expect(copy.get(name)).toEqual(original.get(name))
 }
 
-test.concurrent('a backup made under load and restored elsewhere shows one moment, and no poller misses a later change', async ({
+test.concurrent('a backup made under load and restored elsewhere is consistent, and no poller misses a later change', async ({
   onTestFinished,
 }) => {
   const folder = await mkdtemp(join(tmpdir(), 'partner-restore-'))
@@ -172,7 +172,7 @@ test.concurrent('a backup made under load and restored elsewhere shows one momen
   expect(idsOf(await readAll('consumer=sync'))).toEqual(expected)
 })
 
-test.concurrent('writes go on after a backup was killed while it held them back', async ({
+test.concurrent('writes resume after a backup was killed while it blocked them', async ({
   onTestFinished,
 }) => {
   const folder = await mkdtemp(join(tmpdir(), 'partner-restore-'))

@@ -206,7 +206,7 @@ async function clockOff(): Promise<Fault> {
   return { name: 'clock off', fires: ['ClockOff', 'NotReady'], watched, begin: move, mend: move }
 }
 
-test('each fault fires its alerts and no others, they end once it is mended, and every query of the dashboard has data', async () => {
+test('each fault fires only its own alerts, which end once it is repaired, and every query of the dashboard has data', async () => {
   onTestFinished(() => {
     isOver = true
   })

@@ -33,7 +33,7 @@ async function timesOf(port: number | null) {
   return { reported, stopped }
 }
 
-test('a collector that is away is reported within 12 s, and holds up a shutdown for at most 5 s', async () => {
+test('an unreachable collector is reported within 12 s and delays a shutdown by at most 5 s', async () => {
   const silent = await startSilentCollector()
   const none = await timesOf(null)
   for (const port of [await freePort(), silent.port]) {

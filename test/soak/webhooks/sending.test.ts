@@ -164,7 +164,7 @@ test('one process with at most a thousand concurrent posts sends hints to thousa
   await expect.poll(() => webhookDeliveryModel(db).countDocuments({ status: 'waiting' })).toBe(0)
 }, 1_500_000)
 
-test.concurrent('sandboxes flood nobody: five endpoints, scenarios and the clock make ten posts a second at one origin', async (context) => {
+test.concurrent('a sandbox cannot flood an origin: five endpoints, scenarios and the clock cause ten posts a second', async (context) => {
   const { expect } = context
   const at: number[] = []
   const { url } = startReceiver(context, () => {

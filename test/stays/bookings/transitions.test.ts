@@ -28,7 +28,7 @@ test.each([
   expect(() => requireLegalTransition(from, to)).toThrow(hint)
 })
 
-test('of equal moves that wait for the same turn, one succeeds and the others are refused', async () => {
+test('of equal moves that wait for the same lock, one succeeds and the others are refused', async () => {
   const actor = await service.actor()
   const { booking_id: id } = await seedBooking(actor)
   const { db } = service.live

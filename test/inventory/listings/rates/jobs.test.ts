@@ -50,7 +50,7 @@ test('the response to a rates write names its job, which is applied, and the pri
   expect(sandbox.body.data).toMatchObject({ id: 6001, status: 'applied', items: 1 })
 })
 
-test('a reader sees all prices of a write at the same moment', async () => {
+test("a reader sees all of a write's prices or none", async () => {
   const own = await partner()
   await own.push(100, 100)
   for (let price = 101; price < 130; price += 1) {

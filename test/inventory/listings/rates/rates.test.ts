@@ -139,7 +139,7 @@ test('POST rates changes updated_at only of the listings it names', async () => 
   expect([after[0] > before[0], after[1]]).toEqual([true, before[1]])
 })
 
-test('a reader sees the prices and currency of a single moment, whatever is written meanwhile', async () => {
+test('a reader sees consistent prices and currency during concurrent writes', async () => {
   const owner = await service.actor()
   const own = await listingOf(owner)
   const pathOf = `/v1/listings/${own.listing_id}`
