@@ -42,7 +42,7 @@ import { userRoutes } from './stays/users/routes.ts'
 /** Index from which Elysia searches an `https:` URL for the start of its path. */
 const shortestTlsPath = 11
 
-/** Creates the whole service as a function from `Request` to `Response`; the caller decides where it listens. */
+/** Creates the whole service as an Elysia app; the caller decides where it listens. */
 export function createApp(
   { live, sandbox, metrics }: Pick<OpenContext, 'live' | 'sandbox' | 'metrics'>,
   drain?: AbortSignal,
@@ -50,24 +50,24 @@ export function createApp(
   const { log, config } = live
   drain?.addEventListener('abort', () => live.heldRequests.end())
   // Elysia's own normalization is off because it runs before validation and would turn null or a list into `{}`. Our
-  // `normalize()` runs after validation.
+  // `normalizeSent()` runs after validation.
   const app = new Elysia({
     systemRouter: false,
     normalize: false,
-    // Elysia searches for the start of a URL's path from the 8th character on, or from the 12th with
+    // Elysia searches for the start of a URL's path from the 8th character onwards, or from the 12th with
     // `standardHostname`. Over HTTP, a host name may be as short as `api`. Over HTTPS, the 8th character is still part
     // of `//`.
     handler: { standardHostname: config.tls !== null },
   })
     .onRequest(({ request, set }) => {
-      // Closes the connection during a shutdown, or if the body may stay unread (see guard.ts).
+      // Closes the connection during a shutdown, or if the body may remain unread (see guard.ts).
       if (drain?.aborted || isBodyToRefuse(request)) set.headers.connection = 'close'
       Object.assign(set.headers, securityHeaders, config.tls && secureTransport)
       if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)
     })
     .onError((context) => toErrorResponse(context, log))
     .use(requestLog(live))
-    // With a host name that is too short, Elysia would look for the path in the wrong place.
+    // If the host name is too short, Elysia looks for the path in the wrong place.
     .onRequest(({ request }) => {
       if (config.tls && request.url.indexOf('/', 'https://'.length) < shortestTlsPath)
         throw new DomainError('not_found', 'This host name is not served')

@@ -9,16 +9,16 @@ import { Supervisor, workerVariable } from './process/supervisor.ts'
 import { compose } from './process/wiring.ts'
 import { notifySupervisor } from './process/worker-metrics.ts'
 
-/** The HTTP server's own limit; every route has a lower one. */
+/** The HTTP server's own body size limit; every route has a lower limit. */
 const maxRequestBytes = 1024 ** 3
 
 /**
- * Seconds that an idle connection stays open. Proxies must drop idle connections first, because a request that a proxy
- * sends on a connection that is just closing is lost (decisions §1).
+ * Seconds that an idle connection stays open. Proxies must drop idle connections first, because a request sent on a
+ * closing connection is lost (decisions §1).
  */
 const idleSeconds = 120
 
-/** Serves until told to stop, then finishes the requests in progress within 20 seconds. */
+/** Serves requests until the process is told to stop, then finishes the requests in progress within 20 seconds. */
 async function serve(config: Config): Promise<void> {
   const worker = process.env[workerVariable]
   const ending = whenAskedToStop(worker !== undefined)

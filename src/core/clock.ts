@@ -1,8 +1,8 @@
 /**
  * Returns the current time. The clock is passed in as a dependency so that tests can move it.
  *
- * @param hostId the host or sandbox whose data is being dated or checked for age. A sandbox's clock may be ahead
- * (decisions §22). If omitted, the clock returns the time that processes use for their own work.
+ * @param hostId id of the host or sandbox whose data is being timestamped or checked for age. A sandbox's clock may be
+ * ahead (decisions §22). If omitted, the clock returns the service's own time.
  */
 export type Clock = (hostId?: number) => Date
 
@@ -34,7 +34,9 @@ export function isCalendarDate(text: string): boolean {
 
 const version = /^(\d{4}-\d{2}-\d{2}) ([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/
 
-/** Returns true for a real date written `Y-m-d` or `Y-m-d H:i:s`. ISO `T` forms are not accepted (decisions §9). */
+/**
+ * Returns true for a real date written `Y-m-d` or `Y-m-d H:i:s`. The ISO form with `T` is not accepted (decisions §9).
+ */
 export function isFeedTime(text: string): boolean {
   return isCalendarDate(version.exec(text)?.[1] ?? text)
 }
@@ -48,8 +50,8 @@ const moment =
   /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?| (\d{2}:\d{2}:\d{2}))?$/
 
 /**
- * Parses a time in ISO 8601 or written `Y-m-d H:i:s`, in UTC unless the text names a zone. A bare date means 00:00.
- * Returns null for any other text.
+ * Parses a time in ISO 8601 or written `Y-m-d H:i:s`, in UTC unless the text names a time zone. A date without a time
+ * means 00:00. Returns null for any other text.
  */
 export function parseMoment(text: string): Date | null {
   const [, day = '', isoTime, zone = 'Z', time = '00:00'] = moment.exec(text) ?? []
@@ -59,17 +61,17 @@ export function parseMoment(text: string): Date | null {
 
 const dayMilliseconds = 86_400_000
 
-/** Returns the number of days between two calendar dates: for `checkin_at` and `checkout_at`, the number of nights. */
+/** Returns the number of days between two calendar dates, such as the nights from `checkin_at` to `checkout_at`. */
 export function daysBetween(from: string, to: string): number {
   return Math.round((Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / dayMilliseconds)
 }
 
-/** Returns the calendar date `days` after `day`. */
+/** Returns the calendar date that is `days` days after `day`. */
 export function addDays(day: string, days: number): string {
   return toDay(new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMilliseconds))
 }
 
-/** A process whose clock differs from the database's by more than this writes nothing (decisions §9). */
+/** A process whose clock differs from the database's by more than this refuses writes (decisions §9). */
 export const maxSkewSeconds = 60
 
 /** Describes a clock difference in words, such as `12.3 s behind the service`. */

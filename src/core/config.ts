@@ -16,9 +16,7 @@ export interface Config {
   previewUrl: string
   mongodbUrl: string | undefined
   redisUrl: string | undefined
-  /**
-   * Defaults to `data` in the project's folder, so that the database does not depend on a command's working directory.
-   */
+  /** Directory of the embedded database; by default, `data` in the project's folder, whatever the working directory. */
   dataDir: string
   secretKey: string | undefined
   /** The previous or next secrets during a rotation. */
@@ -35,13 +33,13 @@ export interface Config {
   authFailuresPerMinute: number
   idempotencyTtlSeconds: number
   defaultCurrency: string
-  /** Maximum number of requests that a process holds while they wait for a change or for the end of a fault's delay. */
+  /** Maximum number of requests that a process may hold until something changes or a fault's delay ends. */
   maxHeldRequests: number
   /** Allows webhooks at private addresses and without TLS, for development. */
   webhooksAllowPrivate: boolean
   tagManagerUrl: string | undefined
   metricsToken: string | undefined
-  /** The commit from which this build was made, for metrics. */
+  /** The commit that this build was made from, for metrics. */
   buildCommit: string
   /** Contact URI for vulnerability reports. */
   securityContact: string | undefined
@@ -70,14 +68,13 @@ export const rateLimitBounds = { minimum: 1, maximum: 1_000_000 } as const
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const mebibyte = 1024 * 1024
 
-/** Settings that production requires. */
 const requiredInProduction = ['MONGODB_URL', 'REDIS_URL', 'SECRET_KEY']
 
 /**
  * Reads and validates the settings from the environment and from the files that it names.
  *
  * @param required names of the settings that production requires
- * @throws ConfigError that lists every invalid setting, not only the first, and never contains a secret's value
+ * @throws ConfigError, which lists all invalid settings, not only the first, and never contains a secret's value
  */
 export function readConfig(environment: Environment, required = requiredInProduction): Config {
   const problems: string[] = []
@@ -142,8 +139,9 @@ export function readConfig(environment: Environment, required = requiredInProduc
 }
 
 /**
- * Reads OpenTelemetry's standard settings. Appends `/v1/traces` to a collector's base address. A standard value that
- * the service does not implement is reported as a problem; otherwise traces would go where nobody expects them.
+ * Reads OpenTelemetry's standard settings; returns undefined if tracing is off. Appends `/v1/traces` to a collector's
+ * base address. A standard value that the service does not support is reported as a problem; otherwise, traces could be
+ * sent to an unexpected place.
  */
 function readTracing(read: ReturnType<typeof settingsReader>): TracingSettings | undefined {
   const base = read.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:'])
@@ -161,9 +159,9 @@ function readTracing(read: ReturnType<typeof settingsReader>): TracingSettings |
 }
 
 /**
- * Returns the settings for the log. Store, tag manager and collector addresses are reduced to their servers. A secret
- * is replaced with a flag that tells whether it is set, and a list of secrets with its length. The TLS paths are
- * omitted, because a path may be a secret that was set under the wrong name.
+ * Returns the settings in a form that is safe to log. Addresses of stores, the tag manager and the collector are
+ * reduced to their servers. A secret is replaced with a flag that says whether it is set, and a list of secrets with
+ * its length. The TLS paths are omitted, because a path may be a secret that was set under the wrong name.
  */
 export function describeConfig(config: Config): Record<string, unknown> {
   const { secretKey, otherSecretKeys, metricsToken, mongodbUrl, redisUrl, tagManagerUrl, ...plain } = config
@@ -183,7 +181,7 @@ export function describeConfig(config: Config): Record<string, unknown> {
 }
 
 /**
- * Returns the servers that a connection string names, without any part that may be secret. The servers begin after the
+ * Returns the servers that a connection string names, without any part that may be secret. The servers start after the
  * last `@`, because a password that was not percent-encoded may contain any character.
  */
 export function serversOf(url: string): string {

@@ -32,7 +32,7 @@ export type ErrorKind =
   | 'rate_limit'
   | 'internal'
 
-/** An error that the caller can act on. Any other thrown error is our own failure and becomes a 500. */
+/** An error that the caller can act on. Any other thrown error is a failure of the service and becomes a 500. */
 export class DomainError extends Error {
   override readonly name = 'DomainError'
 
@@ -52,7 +52,7 @@ export class DomainError extends Error {
   }
 }
 
-/** 401 for a known key that is inactive or expired. */
+/** The 401 for a known key that is inactive or expired. */
 export class UnusableKeyError extends DomainError {
   constructor(
     message: string,
@@ -72,13 +72,13 @@ export function invalidFields(problems: Problem[]): DomainError {
   return new DomainError('validation', 'The request is not valid', problems)
 }
 
-/** Returns a 404. Its message names the kind of thing and does not reveal whether it exists for another host. */
+/** Returns a 404. Its message names the kind of resource and does not reveal whether another host has the resource. */
 export function notFound(thing: string): DomainError {
   return new DomainError('not_found', `${thing} not found or unauthorized`)
 }
 
 /**
- * Returns a 429 with the whole seconds until the next request is allowed (contract, Rate limits).
+ * Returns a 429 with the time until the next request is allowed, rounded up to whole seconds (contract, Rate limits).
  *
  * @param what first part of the message, which names the limit that was exceeded
  */

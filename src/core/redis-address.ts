@@ -24,8 +24,8 @@ const optionNames = ['tlsCAFile', 'tlsCertificateKeyFile', 'sentinelPassword']
 /**
  * Parses `REDIS_URL`: `redis://user:password@host:6379/0` for one server, several hosts separated by commas for a
  * cluster, or `redis+sentinel://user:password@sentinel1,sentinel2/name` for a master behind sentinels. The scheme
- * `rediss` enables TLS, with the options `tlsCAFile` and `tlsCertificateKeyFile`, which work as in MongoDB connection
- * strings. User name and password are percent-encoded.
+ * `rediss` enables TLS; its options `tlsCAFile` and `tlsCertificateKeyFile` work as in MongoDB connection strings. The
+ * user name and password must be percent-encoded.
  *
  * @throws Error that describes the problem without repeating the address
  */
@@ -39,7 +39,7 @@ export function parseRedisUrl(url: string): RedisAddress {
   if (kind === 'cluster' && Number(path) !== 0)
     throw new Error('must not name a database, because a cluster has only one')
   const query = new URLSearchParams(options)
-  // The message does not name the unknown option, because it may be part of the password.
+  // The message does not repeat the unknown option, because it may be part of a password.
   if ([...query.keys()].some((name) => !optionNames.includes(name)))
     throw new Error(`has an option other than ${optionNames.join(', ')}; ${encodeHint}`)
   const sentinelPassword = query.get('sentinelPassword')

@@ -4,7 +4,7 @@ import currencyCodes from 'currency-codes'
 
 export type Environment = Record<string, string | undefined>
 
-/** Settings whose value may instead be in a file whose path is in `<NAME>_FILE` (decisions §28). */
+/** Settings whose value may instead be read from the file that `<NAME>_FILE` names (decisions §28). */
 const fileSettings = [
   'SECRET_KEY',
   'OTHER_SECRET_KEYS',
@@ -31,16 +31,16 @@ function withPassword(url: string, password: string): string | null {
 }
 
 /**
- * Returns methods that each read and check one setting.
+ * Returns an object whose methods each read and validate one setting.
  *
- * @param problems receives one line per invalid setting, which never contains a secret's value
+ * @param problems receives one line per invalid setting; a line never contains a secret's value
  */
 export function settingsReader(environment: Environment, problems: string[]) {
   const files = readFiles(environment, problems)
   const exact = (name: string) => files[name] ?? environment[name]
   const raw = (name: string) => exact(name)?.trim() || undefined
   return {
-    /** Returns true if a setting has a value or names a file, even if the file cannot be used. */
+    /** Returns true if a setting has a value or its `<NAME>_FILE` is set, even if the file cannot be used. */
     isSet: (name: string) => raw(name) !== undefined || name in files,
 
     text: (name: string, fallback: string) => raw(name) ?? fallback,
@@ -106,14 +106,14 @@ export function settingsReader(environment: Environment, problems: string[]) {
       return value
     },
 
-    /** Reads a secret that can later be listed among {@link secrets}, so it must not contain a comma. */
+    /** Reads a secret that may later become part of a list (see {@link secrets}), so it must not contain a comma. */
     listableSecret(name: string, minimumLength: number): string | undefined {
       const value = this.secret(name, minimumLength)
       if (value?.includes(',')) problems.push(`${name} must not contain a comma`)
       return value
     },
 
-    /** Reads several secrets, separated by commas. */
+    /** Reads a comma-separated list of secrets. */
     secrets(name: string, minimumLength: number): string[] {
       const values = (raw(name)?.split(',') ?? []).map((value) => value.trim())
       if (values.some(({ length }) => length < minimumLength))
@@ -121,7 +121,7 @@ export function settingsReader(environment: Environment, problems: string[]) {
       return values
     },
 
-    /** Reads pairs such as `name=value`, separated by commas, with percent-encoded values. */
+    /** Reads comma-separated `name=value` pairs with percent-encoded values. */
     pairs(name: string): Record<string, string> {
       const text = raw(name) ?? ''
       if (text && !/^[\w.-]+=[ -+\--~]*(,\s*[\w.-]+=[ -+\--~]*)*$/.test(text))
@@ -130,7 +130,7 @@ export function settingsReader(environment: Environment, problems: string[]) {
       return Object.fromEntries(new URLSearchParams(query))
     },
 
-    /** Reads an e-mail address or a web page's address, and returns it as a URI. */
+    /** Reads an e-mail address or an `https:`, `mailto:` or `tel:` URI, and returns it as a URI. */
     contact(name: string): string | undefined {
       const value = raw(name)
       if (value === undefined || /^(https:\/\/|mailto:|tel:)[\x21-\x7e]+$/.test(value)) return value
@@ -166,8 +166,8 @@ export function settingsReader(environment: Environment, problems: string[]) {
 }
 
 /**
- * Reads the settings that are given as files, each without its trailing newline. A setting whose file cannot be used is
- * undefined.
+ * Reads the settings that are given as files, without their trailing newlines. A setting whose file cannot be used is
+ * present but undefined.
  *
  * @param problems receives one line per unusable file. The line contains neither the file's content nor its path,
  * because a path may be a secret that was set under the wrong name

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
- * Trace context (decisions §28). A trace follows a request to the commands, jobs and hints that it causes.
+ * Trace context (decisions §28). A trace follows a request to the database commands, jobs and hints that it causes.
  * `AsyncLocalStorage` carries the trace through asynchronous calls, so no function has to pass it on.
  */
 
@@ -9,7 +9,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 export interface Trace {
   /** The position as a `traceparent` header, whose sampled flag reflects this service's decision. */
   readonly traceparent: string
-  /** Begins a child span. Returns undefined once the request, job or hint has ended. */
+  /** Starts a child span. Returns undefined if the request, job or hint has already ended. */
   begin?(name: string): Trace | undefined
   note?(facts: SpanFacts): void
   end?(hasFailed: boolean): void
@@ -23,10 +23,10 @@ export type SpanFacts = { [Id in 'key_id' | 'host_id' | 'status']?: number | nul
 }
 
 export interface SpanExport {
-  /** Share of the requests whose spans are exported, from 0 to 1. */
+  /** Share of requests whose spans are exported, from 0 to 1. */
   sampleRatio: number
   /**
-   * Begins the first span of a request, job or hint, as a child of the position `above` or, if `above` is null, in a
+   * Starts the first span of a request, job or hint, as a child of the position `above` or, if `above` is null, in a
    * new trace.
    */
   begin(name: string, above: string | null): Trace
@@ -40,7 +40,8 @@ export function exportSpans(to: SpanExport | undefined): void {
 }
 
 /**
- * Continues the trace named in a request's `traceparent` header, or begins one if the request is sampled.
+ * Continues the trace in a request's `traceparent` header. Without a valid header, starts a trace if the request is
+ * sampled, and otherwise returns undefined.
  *
  * @param isTrusted returns true if the client may decide, with the header's sampled flag, whether the request is traced
  */
@@ -60,8 +61,8 @@ export function resumeTrace(stored: string | null | undefined, name: string): Tr
 const form = /^([0-9a-f]{2})-((?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16})-[0-9a-f]([0-9a-f])(-.*)?$/
 
 /**
- * Converts a header to version 00 and drops the additional fields of a later version. Returns null for a malformed
- * header.
+ * Converts a `traceparent` header to version 00, dropping any fields that later versions add. Returns null for a
+ * malformed header.
  */
 export function parseTraceparent(header: string): string | null {
   const [, version = 'ff', ids, flags = '', more] = form.exec(header) ?? []
@@ -71,18 +72,18 @@ export function parseTraceparent(header: string): string | null {
 
 const traces = new AsyncLocalStorage<Trace | undefined>()
 
-/** Returns the trace in which the caller runs. */
+/** Returns the trace in which the caller runs; undefined outside a trace. */
 export const currentTrace = () => traces.getStore()
 
 /** Returns the current `traceparent`, to be stored with a change; null outside a trace. */
 export const currentTraceparent = () => currentTrace()?.traceparent ?? null
 
-/** Runs `work` in the given trace, or outside of any trace if it is undefined. */
+/** Runs `work` in the given trace, or outside any trace if `trace` is undefined. */
 export function withTrace<T>(trace: Trace | undefined, work: () => T): T {
   return traces.run(trace, work)
 }
 
-/** Runs `work` in the given trace and ends the trace's span when `work` has settled. */
+/** Runs `work` in the given trace and ends the trace's span when `work` settles. */
 export async function inTrace<T>(trace: Trace | undefined, work: () => Promise<T>): Promise<T> {
   let hasFailed = true
   try {
@@ -94,7 +95,7 @@ export async function inTrace<T>(trace: Trace | undefined, work: () => Promise<T
   }
 }
 
-/** Runs `work` in a span of its own if the caller's trace is exported. */
+/** Runs `work` in a child span if the caller's trace is exported. */
 export function inSpan<T>(name: string, work: () => Promise<T>): Promise<T> {
   const trace = currentTrace()?.begin?.(name)
   return trace ? inTrace(trace, work) : work()

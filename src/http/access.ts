@@ -1,7 +1,10 @@
 import type { ErrorKind, Problem } from '../core/errors.ts'
 import type { Permission } from './permissions.ts'
 
-/** The rate limit that a request counts against. Requests about the key itself do not count against the main limit. */
+/**
+ * The rate limit that a request counts against. `insight` requests, such as requests for information about the key
+ * itself, do not count against the main limit.
+ */
 export type RateWindow = 'default' | 'insight'
 
 /** The values of the rate limit headers. */
@@ -24,7 +27,7 @@ export interface ToCheck {
   now: Date
 }
 
-/** The requirements of a route, checked before its handler runs. */
+/** A route's requirements, which are checked before its handler runs. */
 export interface Access {
   /** Permission that the key must have; `any` if none is required. */
   permission: Permission | 'any'
@@ -36,12 +39,12 @@ export interface Access {
   /** Returns problems that the body's schema cannot detect, to be reported together with the schema's own. */
   check?: (request: ToCheck) => Problem[]
   /**
-   * Returns the resource that the request changes, as a read would return it. A field that is sent with its current
-   * value is not reported as ignored, so that a client can send a resource back as it read it (decisions §27). May
+   * Returns the resource that the request changes, as a GET would return it. A field that is sent with its current
+   * value is not reported as ignored, so a client can send a resource back exactly as it was read (decisions §27). May
    * throw `not_found`.
    */
   current?: (request: ToCheck) => Promise<unknown>
-  /** The path names an integration provider. */
+  /** The path contains the name of an integration provider. */
   provider?: true
   /** The route accepts an `Idempotency-Key`. */
   idempotent?: true
@@ -49,12 +52,12 @@ export interface Access {
   conditional?: true
   /** Rate limit that the request counts against; the main one by default. */
   window?: RateWindow
-  /** The request only reads information about its own key. The key's log lists such a request only if it fails. */
+  /** The route only reads information about the caller's key. The key's log lists such a request only if it fails. */
   looksAtKey?: true
   /** The route will be removed. Every response and the documentation announce the removal. */
   deprecated?: Deprecation
   /**
-   * How the route treats the environment's own steps: `skips` if it runs none of them, `steers` if it controls how the
+   * `skips` if none of the environment's own steps run for the route; `steers` if the route controls how the
    * environment behaves.
    */
   environment?: 'skips' | 'steers'

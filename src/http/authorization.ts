@@ -20,17 +20,17 @@ export function readApiKey(headers: Headers): string {
 }
 
 /**
- * A limit on lookups of unknown keys, shared by all addresses that have exceeded their failure limit. Keys from such an
- * address are still looked up, but less often, so that no client locks out others behind the same address, and no flood
- * of wrong keys reaches the database.
+ * Limits lookups of uncached keys from addresses that have exceeded their failure limit. All such addresses share this
+ * limit. Their keys are still looked up, but less often, so that a client cannot lock out others behind the same
+ * address, and a flood of wrong keys does not reach the database.
  */
 const lookUps = new MemoryRateLimiter()
 const lookUpsPerSecondBeyondLimit = 10
-/** Number of keys that this process is looking up, by the name of the failure counter. */
+/** Number of lookups in progress in this process, by the name of the failure counter. */
 const lookingUp = new Map<string, number>()
 
 /**
- * Authorizes a request by its headers and counts it. A failed check counts against the client's address.
+ * Authorizes and counts a request. A failed authentication counts against the client's address.
  *
  * @param facts receives the key once it is known, and whether authentication failed
  * @throws DomainError `auth`, or `rate_limit` if too many requests from the address have failed
@@ -47,7 +47,7 @@ export async function authorize(
   let isLookingUp = false
   const mayLookUp = async () => {
     const { remaining } = await rateLimiter.look(name, limit, minuteMilliseconds)
-    // Lookups in progress may fail too, so they also count; otherwise concurrent requests could exceed the limit.
+    // Lookups in progress may fail, so they count too; otherwise, concurrent requests could exceed the limit.
     const others = lookingUp.get(name) ?? 0
     if (remaining <= others && !lookUps.take('beyond', lookUpsPerSecondBeyondLimit, 1000).allowed)
       return false
@@ -64,12 +64,12 @@ export async function authorize(
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
     facts.isUnauthenticated = true
-    // The request has been counted, and administrators want to see it in the key's log.
+    // The request was counted, and administrators want to see it in the key's log.
     if (error instanceof UnusableKeyError) {
       facts.key = error.key
       facts.isCounted = window === 'default'
     }
-    // A key that was not looked up has not failed.
+    // A key that was not looked up does not count as a failure.
     if (error.kind === 'rate_limit') throw error
     const failures = await rateLimiter.hit(name, limit, minuteMilliseconds)
     if (!failures.allowed) throw rateLimited(failures.waitMilliseconds)
@@ -89,7 +89,7 @@ function endLookUp(name: string): void {
  * Checks a request's key again before a long-delayed response is sent.
  *
  * @returns the current rate limit headers
- * @throws DomainError `auth` if the key is no longer usable; `forbidden` if it is no longer accepted from the address
+ * @throws DomainError `auth` if the key is no longer usable; `forbidden` if it is not accepted from this address
  */
 export async function confirmKey({ authorizer, clock }: AppContext, headers: Headers, address: string) {
   const { key, ...limits } = await authorizer.confirm(readApiKey(headers), clock())

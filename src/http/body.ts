@@ -10,8 +10,8 @@ const maxValues = 100_000
 /**
  * Reads a request body as a JSON object, whatever its `Content-Type` (decisions §1).
  *
- * @param hostId id of the host whose key sent the body
- * @param maxBytes size limit; a body whose declared length exceeds it is refused without being read
+ * @param hostId id of the host that owns the request's key
+ * @param maxBytes size limit; a body whose declared length exceeds this limit is refused without being read
  * @param kind `optional` reads a missing body as an empty object; `bookings` also accepts one booking per line
  * @throws DomainError `body_too_large` (413), `body_too_slow` (408), `validation` (422) with path `body`, or `conflict`
  * with a retry time
@@ -32,7 +32,7 @@ export async function readJsonObject(
   return value as Record<string, unknown>
 }
 
-/** Time limit for receiving a body. Without it, a body that trickles in would hold its request open forever. */
+/** Time limit for receiving a body. Without it, a body that trickles in would keep its request open forever. */
 const bodyTimeoutMilliseconds = 30_000
 
 /**
@@ -77,12 +77,13 @@ function whenAborted(signal: AbortSignal): Promise<never> {
   return promise
 }
 
-/** Bodies up to this size never wait, because even many of them take negligible memory. */
+/** Bodies up to this size never wait, because even many of them take up little memory. */
 const smallBodyBytes = 64 * 1024
 
 /**
- * Limits for larger bodies that are being read or processed. They apply per host, because a host may have many keys.
- * The server has already received about a megabyte of each waiting body.
+ * Limits for larger bodies that are being read or processed. They apply per host rather than per key, because a host
+ * may have many keys. The server has already buffered about a megabyte of each waiting body, so the number of waiting
+ * bodies is limited too.
  */
 const bodies = new ByteBudget({
   ofOwner: 16 * 1024 * 1024,
@@ -95,8 +96,8 @@ const bodies = new ByteBudget({
 const rooms = new WeakMap<Request, () => void>()
 
 /**
- * Waits until a body of this size may be read. Nothing is read from a connection while its body waits; otherwise a few
- * hosts could make the process hold everything they send.
+ * Waits until a body of this size may be read. Until then, no more of the body is read from the connection; otherwise,
+ * a few hosts could fill the process's memory.
  *
  * @param signal ends the wait once the body's time limit expires or the client disconnects
  * @returns a function that releases the reserved bytes
@@ -109,8 +110,8 @@ export async function takeBodyRoom(hostId: number, bytes: number, signal: AbortS
 }
 
 /**
- * Releases the memory of a request's body after the response. An unread body is discarded; otherwise the server would
- * keep the received part in memory for a long time.
+ * Releases the memory held by a request's body. An unread body is discarded; otherwise, the server would keep the
+ * received part in memory for a long time.
  */
 export function releaseBody(request: Request): void {
   const { body } = request
@@ -145,8 +146,8 @@ function tooSlow(): DomainError {
 const maxUnreadBytes = 64 * 1024
 
 /**
- * Returns true for a request whose body the service does not drain. Its connection is closed unless a route reads the
- * body to its end.
+ * Returns true if the service would not drain the request's body. The connection of such a request is closed unless a
+ * route reads the entire body.
  */
 export function isBodyToRefuse({ headers, method }: Request): boolean {
   if (method === 'GET' || method === 'HEAD')
@@ -162,9 +163,9 @@ function tooLarge(maxBytes: number): DomainError {
 /** Maximum number of lines that are parsed. The schema rejects a list of this length anyway. */
 const maxLines = 10_001
 
-/** Parses one booking per line into an object with `bookings`. Parses any other text as a single JSON value. */
+/** Parses text with one booking per line into an object with `bookings`, and any other text as a single JSON value. */
 function parseBookings(text: string): unknown {
-  // Lines are found one at a time, because splitting ten million of them would take a second.
+  // Lines are found one at a time, because splitting a text into ten million lines would take a second.
   const lines = text.matchAll(/\S[^\n]*/g)
   const first = parseIfJson(lines.next().value?.[0] ?? '')
   if (typeof first !== 'object' || first === null || !('booking_id' in first)) return JSON.parse(text)
@@ -202,8 +203,8 @@ const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket, comma
 ) as unknown as [number, number, number, number, number, number, number]
 
 /**
- * Returns a JSON text's nesting depth and an upper bound on its number of values, without parsing it. The contents of
- * strings do not count.
+ * Returns a JSON text's nesting depth and an upper bound on its number of values, without parsing the text. The
+ * contents of strings do not count.
  */
 function measure(bytes: Uint8Array): { depth: number; values: number } {
   let values = 1

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
-/** Content that is the same for everybody and can be cached, such as a page, a script or a document. */
+/** Content that is the same for every client and can be cached, such as a page, a script or a document. */
 export interface CachedContent {
   /** Strong entity tag of the uncompressed bytes. */
   etag: string
@@ -22,7 +22,10 @@ const compressors = {
 }
 type Encoding = keyof typeof compressors
 
-/** Serves bytes with an entity tag, in an encoding that the client accepts. Compresses once per encoding. */
+/**
+ * Returns content that is served with an entity tag and in an encoding that the client accepts. The content is
+ * compressed once per encoding.
+ */
 export function cachedContent(
   bytes: Uint8Array<ArrayBuffer>,
   contentType: string,

@@ -5,7 +5,7 @@ import { DomainError } from '../core/errors.ts'
 /** Placeholder for a client whose `X-Forwarded-For` entry is not an IP address. No network contains the placeholder. */
 const unknownAddress = 'unknown'
 
-/** Drops a port and converts an IPv4-mapped IPv6 address to plain IPv4, so that each client has a single address. */
+/** Removes any port and converts an IPv4-mapped IPv6 address to plain IPv4, so that each client has one address. */
 function normalize(address: string): string {
   const bare = address.trim().replace(/^\[(.+)\](?::\d+)?$|^([\d.]+):\d+$/, '$1$2')
   return bare.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/, '')
@@ -34,7 +34,9 @@ export function isTrustedProxy(address: string, trusted: BlockList): boolean {
   return version !== 0 && trusted.check(plain, version === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** Returns a client's network: its IPv4 address, or its IPv6 address's /64 network, which belongs to one client. */
+/**
+ * Returns a client's network: its IPv4 address, or the /64 of its IPv6 address, because a /64 belongs to one client.
+ */
 export function clientNetwork(address: string): string {
   if (isIP(address) !== 6) return address
   const [head = '', tail = ''] = (address.split('%')[0] as string).split('::')
@@ -49,8 +51,8 @@ export function clientNetwork(address: string): string {
 }
 
 /**
- * Converts a network in CIDR form, or a single address, to the canonical form in which networks are stored. An
- * IPv4-mapped network becomes plain IPv4. Returns null for anything else, including a network with host bits.
+ * Converts a network in CIDR notation, or a single address, to the canonical form in which networks are stored. An
+ * IPv4-mapped network becomes plain IPv4. Returns null for anything else, including a network with host bits set.
  */
 export function parseNetwork(text: string): string | null {
   const [address = '', length, ...rest] = text.split('/')
@@ -67,11 +69,11 @@ export function parseNetwork(text: string): string | null {
 }
 
 /**
- * Requires that a client's address is in one of a key's networks (decisions §28).
+ * Requires a client's address to be in one of the key's networks (decisions §28).
  *
  * @param networks networks as {@link parseNetwork} returns them; an empty list means that the key is accepted from
  * anywhere
- * @throws DomainError `forbidden`, which names the address, if no network contains the address
+ * @throws DomainError `forbidden`, naming the address, if no network contains the address
  */
 export function requireNetwork(address: string, networks: readonly string[] = []): void {
   if (networks.length === 0) return

@@ -21,7 +21,7 @@ export interface AppContext {
   clock: Clock
   log: Logger
   db: Db
-  /** The live database, which stores hosts and keys even for the sandbox. */
+  /** The live database, which stores hosts and keys for the sandbox as well. */
   liveDb: Db
   rateLimiter: RateLimiter
   cache: SharedCache
@@ -43,14 +43,14 @@ export interface AppContext {
 
 /** Sends hints to webhooks. */
 export interface Webhooks {
-  /** Checks for deliveries now, for example when an endpoint is created or changed or a delivery is requested. */
+  /** Checks for due deliveries immediately, for example after an endpoint was changed or a delivery was requested. */
   wake(): void
 }
 
 /** Live data or the calling key's sandbox. */
 export interface Environment {
   name: EnvironmentName
-  /** Adds the environment's own steps to a request. Absent on live data, so that they cost live requests nothing. */
+  /** Adds the environment's own steps to a request. Absent on live data, which has no such steps. */
   visit?(arrival: Arrival): Visit
 }
 
@@ -68,8 +68,8 @@ export interface Authorizer {
   /**
    * Checks a key and counts the request against its rate limit.
    *
-   * @param mayLookUp returns false if the client has sent too many wrong keys to be allowed another database query
-   * @throws DomainError `auth` with the messages of decisions §3
+   * @param mayLookUp returns false if the client has sent too many wrong keys for another database lookup
+   * @throws DomainError `auth` with a message from decisions §3; `rate_limit` if `mayLookUp` returns false
    */
   authorize(
     apiKey: string,
@@ -90,21 +90,21 @@ export interface Usage {
   track(keyId: number, address: string, now: Date): void
   /** Records that a key has read every change in the booking feed up to `version`. */
   noteRead(keyId: number, version: Date, now: Date): void
-  /** Writes all counts collected so far. */
+  /** Writes all pending counts. */
   flush(): Promise<void>
 }
 
-/** Records each key's requests for the key's holder to read (decisions §18). */
+/** Records each key's requests, so that the key's holder can read them (decisions §18). */
 export interface Journal {
-  /** Accepts an entry to be written soon. Recording never delays or fails a request. */
+  /** Queues an entry for writing. Recording never delays a request or makes it fail. */
   record(key: { id: number; hostId: number }, entry: RequestEntry, where: EntryDestinations): void
   /** Counts a failed authentication by the client's network (decisions §28). */
   countFailure(network: string, entry: RequestEntry): void
-  /** Writes all entries accepted so far. */
+  /** Writes all pending entries. */
   flush(): Promise<void>
 }
 
-/** Places where a request appears. */
+/** The parts of the journal in which a request appears. */
 export interface EntryDestinations {
   /** True if the request appears in the list of the key's requests. */
   isListed: boolean
@@ -120,6 +120,6 @@ export interface RequestMetrics {
   countDropped(entries: number): void
   /** Counts an attempt to deliver a hint. */
   countHint(isDelivered: boolean): void
-  /** Records the time in seconds from a change until a waiting feed reader got its response. */
+  /** Records the time in seconds from a change to the response that it triggered for a waiting feed reader. */
   observeDelivery(seconds: number): void
 }

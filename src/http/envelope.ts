@@ -3,7 +3,7 @@ import { Pagination } from './pagination.ts'
 import { mayHoldApiKey } from './paths.ts'
 import { ignoredFieldsOf, named, responseObject, shown } from './schema/fields.ts'
 
-/** The part of a request's context that a response is built from. */
+/** The part of a request's context that is needed to build its response. */
 export interface ResponseContext {
   caller?: { isSandbox: boolean }
   /** The validated body, if the request has one. */

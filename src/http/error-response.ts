@@ -39,7 +39,9 @@ export class ReadyResponse extends Error {
   }
 }
 
-/** `Retry-After` of a temporary failure, about as long as an election or a restart of the embedded database takes. */
+/**
+ * `Retry-After` for a temporary failure: about the time that an election or a restart of the embedded database takes.
+ */
 const unreachableSeconds = 5
 
 interface FailureContext {
@@ -47,13 +49,13 @@ interface FailureContext {
   code: unknown
   error: unknown
   request: Request
-  /** The pattern that the path matched. */
+  /** Path pattern of the matched route. */
   route?: string
 }
 
 /**
- * Turns any thrown error into an `{ error }` response; no other code does this. Unexpected errors are logged with their
- * cause and reported with a fixed message, so that nothing internal reaches the client.
+ * Converts any thrown error to an `{ error }` response; no other code does this. Unexpected errors are logged with
+ * their cause and reported with a fixed message, so that no internal details reach the client.
  */
 export function toErrorResponse(context: FailureContext, log: Logger): Response {
   const { error: thrown, set, request } = context
@@ -61,7 +63,7 @@ export function toErrorResponse(context: FailureContext, log: Logger): Response 
   if (thrown instanceof ReadyResponse) return thrown.make({ ...set.headers } as Record<string, string>)
   const known = toDomainError(context)
   if (!known) {
-    // A malformed path parameter may contain a key.
+    // A malformed path parameter may contain an API key.
     const path = loggedPath(context.route ?? '', new URL(request.url).pathname)
     log.error({ err: thrown, request_id: requestIdOf(context), method: request.method, path })
   }
@@ -78,7 +80,7 @@ export function toErrorResponse(context: FailureContext, log: Logger): Response 
   return Response.json({ error }, { status, headers })
 }
 
-/** Returns the error that a response reported, or null for a success or a response without an error object. */
+/** Returns a thrown error as its response reports it; null if there is no error or it is a {@link ReadyResponse}. */
 export function failureOf(error: unknown): Failure | null {
   if (!(error instanceof Error) || error instanceof ReadyResponse) return null
   const { type, message, errors } = describeError(error instanceof DomainError ? error : unexpected)
@@ -90,7 +92,7 @@ function isTemporary(error: unknown): boolean {
   return isUnreachable(error) || error instanceof ClockSkewError
 }
 
-/** Returns an error's status and fields as the contract specifies. */
+/** Returns the status and the fields of an error's response, as the contract specifies them. */
 export function describeError(error: DomainError) {
   return {
     ...responses[error.kind],

@@ -35,11 +35,11 @@ interface Guarded extends Incoming {
 }
 
 /**
- * Guards every route below `/v1` and `/sandbox`. A route declares `access: { … }`, and its requests are checked in the
- * order of decisions §1.
+ * Guards every route below `/v1` and `/sandbox`. Each route declares `access: { … }`, and its requests are checked in
+ * the order given in decisions §1.
  *
- * The guard is a `transform` hook because that is the last step before validation. It reads the body in place of
- * Elysia's parser, so that a bad body is never reported before a bad key.
+ * The guard is a `transform` hook because that is the last step before validation. It replaces Elysia's body parser, so
+ * that an invalid body is never reported before an invalid key.
  */
 export function guard(app: AppContext) {
   return new Elysia({ name: 'guard', seed: app.environment.name })
@@ -62,7 +62,7 @@ export function guard(app: AppContext) {
 const unread = {}
 
 /**
- * Checks a request in the order of decisions §1. The calls to `visit` are the environment's own steps.
+ * Checks a request in the order given in decisions §1. The calls to `visit` run the environment's own steps.
  *
  * @returns the fields that the guard adds to the handler's context
  * @throws DomainError from the first step that refuses the request
@@ -87,7 +87,7 @@ async function guardRequest(app: AppContext, access: Access, incoming: Incoming)
   const scope = await visit?.open()
   const hostId = scope ?? host.id
   const body = access.body && (await readBody(app, request, host.id, access.body))
-  // The body has been read to its end, so the connection can be reused, unless the process is shutting down.
+  // The entire body has been read, so the connection can be reused unless the process is shutting down.
   if (body && isBodyToRefuse(request) && !app.heldRequests.ending.aborted) delete set.headers.connection
   const caller: Caller = {
     keyId: key.id,
@@ -111,7 +111,7 @@ function unlessMissing(error: unknown): undefined {
   if (!(error instanceof DomainError) || error.kind !== 'not_found') throw error
 }
 
-/** Recognizes the key, counts the request, and sets the headers of every response to a request with a known key. */
+/** Identifies the key, counts the request, and sets the rate limit headers and any deprecation headers. */
 async function identify(
   app: AppContext,
   access: Access,
@@ -129,7 +129,7 @@ async function identify(
   return authorization
 }
 
-/** Begins the environment's own steps, unless there are none or the route skips them. */
+/** Starts the environment's own steps; returns undefined if there are none or the route skips them. */
 function beginVisit(app: AppContext, access: Access, incoming: Incoming, limits: Authorization) {
   if (access.environment === 'skips') return
   const { request, route, set, facts } = incoming

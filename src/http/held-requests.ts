@@ -2,8 +2,8 @@ import { setMaxListeners } from 'node:events'
 import type { Slot, Slots } from '../platform/shared.ts'
 
 /**
- * Maximum number of a key's requests, across all processes, that wait for a change (decisions §16) or are delayed by a
- * fault (decisions §22).
+ * Maximum number of requests per key, across all processes, that may wait for a change (decisions §16) or be delayed by
+ * a fault (decisions §22).
  */
 const heldPerKey = { wait: 5, slow: 20 }
 /** Prefixes of slot names. */
@@ -59,7 +59,7 @@ export class HeldRequests {
     }
   }
 
-  /** Releases all held requests. */
+  /** Releases all held requests and refuses to hold more. */
   end(): void {
     this.controller.abort()
   }
@@ -67,7 +67,7 @@ export class HeldRequests {
 
 const heldMilliseconds = new WeakMap<Request, number>()
 
-/** Returns how many milliseconds a request was deliberately held. This time does not count as slow service. */
+/** Returns how many milliseconds a request was deliberately held. This time is not part of the request's duration. */
 export function heldMillisecondsOf(request: Request): number {
   return heldMilliseconds.get(request) ?? 0
 }

@@ -22,7 +22,7 @@ export type SequenceName = (typeof sequenceNames)[number]
 export type IdSource = (name: SequenceName, amount?: number) => Promise<number>
 
 /**
- * Number of ids that a process reserves at a time, for kinds that are created in large numbers. Nothing depends on the
+ * Number of ids that a process reserves at a time, for kinds that are needed in large numbers. Nothing depends on the
  * order of these ids across processes.
  */
 const blockSizes: Partial<Record<SequenceName, number>> = {
@@ -33,15 +33,15 @@ const blockSizes: Partial<Record<SequenceName, number>> = {
   availability_row: 2000,
 }
 
-/** Ids that a process has reserved but not used yet. */
+/** Ids that a process has reserved but not yet used. */
 interface Block {
   next: number
   end: number
 }
 
 /**
- * Returns a source of ids from a database's sequences. Ids of some kinds are reserved in blocks, so a process that ends
- * leaves gaps.
+ * Returns an id source that uses a database's sequences. Ids of some kinds are reserved in blocks, so a process that
+ * exits leaves gaps.
  */
 export function sequenceIds(db: Db): IdSource {
   const blocks = new Map<SequenceName, Block>()

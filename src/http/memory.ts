@@ -1,9 +1,9 @@
 /** Bounds of a {@link ByteBudget}. */
 interface Bounds {
-  /** Maximum number of bytes held for one owner, and in this process. */
+  /** Maximum number of reserved bytes, per owner and in the whole process. */
   ofOwner: number
   ofProcess: number
-  /** Maximum number of requests that may wait for room, for one owner and in this process. */
+  /** Maximum number of waiting requests, per owner and in the whole process. */
   waitingOfOwner: number
   waiting: number
 }
@@ -15,8 +15,8 @@ interface Waiting {
 }
 
 /**
- * A semaphore weighted by bytes. Without it, a few keys that send large bodies or leave large responses unread would
- * fill the process's memory. An owner is a host or a key. If nothing else counts against a bound, a request of any size
+ * A byte-weighted semaphore. Without it, a few keys that send large bodies or leave large responses unread could fill
+ * the process's memory. An owner is a host or a key. If nothing else counts against a bound, a request of any size
  * fits, so no request is blocked forever.
  */
 export class ByteBudget {
@@ -42,7 +42,10 @@ export class ByteBudget {
     }
   }
 
-  /** Takes bytes as soon as they fit. Returns null if too many requests are waiting, or once `signal` is aborted. */
+  /**
+   * Reserves bytes as soon as they fit, and returns a function that releases them. Returns null if too many requests
+   * are waiting, or once `signal` is aborted.
+   */
   async await(ownerId: number, bytes: number, signal: AbortSignal): Promise<(() => void) | null> {
     const release = this.take(ownerId, bytes)
     if (release) return release
@@ -67,7 +70,7 @@ export class ByteBudget {
     else this.held.delete(ownerId)
   }
 
-  /** Admits the waiting requests that fit, the longest-waiting first. */
+  /** Admits the waiting requests that fit, oldest first. */
   private admitWaiting(): void {
     for (const waiting of this.queue) {
       const release = this.take(waiting.ownerId, waiting.bytes)
@@ -85,9 +88,9 @@ let bytesSince = 0
 let leastResident = process.memoryUsage.rss()
 
 /**
- * Counts the bytes of each body read or response chunk written, and collects garbage once the process has grown by
- * 64 MiB. Parsed JSON takes up many times the size of its text, and on its own the garbage collector would run too
- * late. Without this function, a few clients that exchange only large bodies would make a process grow by hundreds of
+ * Counts the bytes of a request body or of a part of a response, and collects garbage if the process has grown by
+ * 64 MiB. Parsed JSON takes up many times the size of its text, and the garbage collector would run too late on its
+ * own. Without this function, a few clients that exchange only large bodies would make a process grow by hundreds of
  * megabytes. A collection pauses all requests for up to 0.1 s.
  */
 export function collectGarbageOccasionally(bytes: number): void {

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { named, responseObject, shown } from './schema/fields.ts'
 
-/** `page` and `per_page` of a query (decisions §2). `query.ts` converts both to numbers. */
+/** The query parameters `page` and `per_page` (decisions §2), which `query.ts` converts to numbers. */
 export const pageQuery = (defaultPerPage: number, maxPerPage: number) => ({
   page: Type.Optional(
     Type.Integer({
@@ -63,8 +63,10 @@ export const Pagination = named(
 export type Pagination = Static<typeof Pagination>
 
 /**
- * Returns a page's metadata, given the list's total number of rows.
- * `from` and `to` are the 1-based positions of the first and last row of this page, or null if the page is empty.
+ * Returns a page's metadata.
+ *
+ * @param total number of rows in the whole list
+ * @param rows number of rows on this page
  */
 export function pagination({ page, perPage }: PageRequest, total: number, rows: number): Pagination {
   const before = (page - 1) * perPage

@@ -5,7 +5,7 @@ export const roots = { live: '/v1', sandbox: '/sandbox' } as const
 
 export type EnvironmentName = keyof typeof roots
 
-/** Splits a path into its environment and the rest. A path below neither root has no environment. */
+/** Splits a path into its environment and the rest. The environment is undefined if the path is below neither root. */
 export function splitRoot(path: string): { environment: EnvironmentName | undefined; rest: string } {
   for (const [environment, root] of Object.entries(roots) as [EnvironmentName, string][])
     if (path === root || path.startsWith(`${root}/`)) return { environment, rest: path.slice(root.length) }
@@ -14,7 +14,7 @@ export function splitRoot(path: string): { environment: EnvironmentName | undefi
 
 const id = /^[1-9]\d{0,15}$/
 
-/** Returns true for the digits of a positive integer below 2^53. */
+/** Returns true for a positive integer below 2^53, written in digits without leading zeros. */
 export const isIdText = (text: string) => id.test(text) && Number.isSafeInteger(Number(text))
 
 /** Returns a path id as a number, or undefined if it is not a positive integer below 2^53. */
@@ -22,13 +22,13 @@ export function parsePathId(value: string | undefined): number | undefined {
   return value !== undefined && isIdText(value) ? Number(value) : undefined
 }
 
-/** Returns true for 1 to 64 lower-case letters, digits and hyphens. */
+/** Returns true if the text consists of 1 to 64 lower-case letters, digits or hyphens. */
 export const isSlug = (text: string) => /^[a-z0-9-]{1,64}$/.test(text)
 
 /** The only integration provider (contract, Providers). */
 export const supportedProvider = 'provider_one'
 
-/** @throws DomainError `unsupported_provider` for any other provider */
+/** @throws DomainError `unsupported_provider` for any provider except {@link supportedProvider} */
 export function requireProvider(provider: string | undefined): void {
   if (provider === supportedProvider) return
   const message = `Unsupported provider; the only supported one is "${supportedProvider}"`
@@ -43,7 +43,7 @@ interface Route {
 
 /**
  * Returns the method and path of each sandbox route into which faults can be injected, by operation id. A sandbox route
- * has the same operation id as its `/v1` counterpart, if it has one.
+ * that also exists below `/v1` has the same operation id there.
  */
 export function operationsOf(routes: readonly Route[]): ReadonlyMap<string, string> {
   return new Map(
@@ -66,7 +66,7 @@ const forms: Record<string, (value: string) => boolean> = {
  * Returns a request's path as the key's log shows it. A malformed parameter is replaced with `…`, because it may
  * contain anything, even a secret (decisions §18).
  *
- * @param route the pattern that the path matched
+ * @param route path pattern of the matched route
  */
 export function loggedPath(route: string, path: string): string {
   if (!route.includes(':')) return route
@@ -81,7 +81,7 @@ function shownParameter(name: string, value: string): string {
   return (forms[name] ?? isIdText)(value) ? value : '…'
 }
 
-/** The form of an API key (decisions §3): `pis_`, 32 random base62 characters, and a 6-character checksum. */
+/** The format of an API key (decisions §3): `pis_`, 32 random base62 characters, and a 6-character checksum. */
 export const apiKeyForm = { prefix: 'pis_', randomLength: 32, checksumLength: 6 } as const
 
 const { prefix, randomLength, checksumLength } = apiKeyForm

@@ -13,7 +13,7 @@ export type Permission = (typeof permissions)[number]
 
 /**
  * Converts an administrator's input to canonical permissions: legacy `*.create` becomes `*.write`, and duplicates are
- * dropped. Words that are not permissions are returned as `unknown`.
+ * dropped. Words that are not permissions are returned in `unknown`.
  */
 export function normalizePermissions(words: string[]): { known: Permission[]; unknown: string[] } {
   const canonical = words.map((word) =>
@@ -29,7 +29,7 @@ export function normalizePermissions(words: string[]): { known: Permission[]; un
   }
 }
 
-/** @throws DomainError `forbidden`, which names the permission, if the permission was not granted */
+/** @throws DomainError `forbidden`, naming the permission, if it was not granted */
 export function requirePermission(permission: Permission | 'any', granted: readonly Permission[]): void {
   if (permission === 'any' || granted.includes(permission)) return
   throw new DomainError('forbidden', `The API key lacks the required permission "${permission}"`, [

@@ -1,17 +1,20 @@
 const integers = new Set(['page', 'per_page', 'wait'])
 const lists = new Set(['listing_status', 'status'])
-/** Parameters whose omission would widen the result. `key[…]` is refused as if `key` were repeated, not ignored. */
+/**
+ * Parameters that must not be silently ignored, because the result would then be too broad. `key[…]` is therefore
+ * refused as if `key` were repeated.
+ */
 const bare = new Set(['email'])
 
 /**
  * Returns a request's query as an object. A list parameter is always an array, whether it is sent once, repeatedly or
- * as `key[]`. Integers in `page`, `per_page` and `wait` become numbers; all other values stay strings. Any other
- * repeated parameter also becomes an array, and then fails validation.
+ * as `key[]`. Any other repeated parameter also becomes an array, which then fails validation. Integers in `page`,
+ * `per_page` and `wait` become numbers; all other values stay strings.
  */
 export function readQuery(url: string): Record<string, unknown> {
   const start = url.indexOf('?')
   if (start < 0) return {}
-  // Lists grow in place, so thousands of repeated parameters cost no more than thousands of distinct ones.
+  // The arrays grow in place, so thousands of repeated parameters cost no more than thousands of distinct ones.
   const sent = new Map<string, string[]>()
   for (const [rawKey, value] of new URLSearchParams(url.slice(start))) {
     const [name = ''] = rawKey.split('[', 1)

@@ -21,8 +21,8 @@ interface LoggedContext {
 
 /**
  * Writes one log line per request: id, host, key, route, status and duration in milliseconds, excluding the time for
- * which the request was held. The line never contains a header or body. Also records one metric and an entry in the
- * key's journal.
+ * which the request was held. The line never contains headers or a body. Also records metrics and, if the key is known,
+ * an entry in the key's journal.
  */
 export function requestLog({
   log,
@@ -82,14 +82,14 @@ export const loggedProblems = 20
 export const loggedCharacters = 300
 
 /**
- * Returns the matched route. All unknown paths share one name, because their number is unlimited and a path may contain
- * an API key.
+ * Returns the matched route's path pattern; `none` for all unknown paths, because their number is unlimited and a path
+ * may contain an API key.
  */
 function routeOf({ route }: LoggedContext): string {
   return route || 'none'
 }
 
-/** Returns the log entry of a request that has been answered. */
+/** Returns the journal entry for a completed request. */
 function toEntry(context: LoggedContext): RequestEntry {
   const { request, path, set, facts, error } = context
   const route = routeOf(context)

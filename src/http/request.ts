@@ -2,12 +2,12 @@ import type { Trace } from '../core/trace.ts'
 import type { Access, LimitState } from './access.ts'
 import type { Permission } from './permissions.ts'
 
-/** The sender of a request, once the guard has authorized it. */
+/** The sender of an authorized request. */
 export interface Caller {
   readonly keyId: number
-  /** The host account or sandbox to which every query of this request is limited. */
+  /** Id of the host or sandbox whose data the request can access. */
   readonly hostId: number
-  /** The owner of retries and page ends: the key or, in the sandbox, the key's current sandbox. */
+  /** Id of the owner of stored responses and page ends: the key or, in the sandbox, the key's current sandbox. */
   readonly scope: number
   readonly isSandbox: boolean
   readonly permissions: readonly Permission[]
@@ -16,10 +16,10 @@ export interface Caller {
   readonly host: { name: string; email: string; createdAt: Date; lastLoginAt: Date | null }
 }
 
-/** The input of a request besides its path and query. */
+/** A request's input other than its path and query. */
 export interface RequestInput {
   readonly idempotencyKey: string | undefined
-  /** The JSON body as sent, including unknown fields; undefined if the request has none. */
+  /** The JSON body as sent, including unknown fields; undefined if the route takes no body. */
   readonly body: Record<string, unknown> | undefined
 }
 
@@ -30,13 +30,13 @@ export interface RequestInput {
 export interface RequestFacts {
   /** `performance.now()` when the request arrived. */
   readonly startedAt: number
-  /** Time of arrival on the clock that dates stored data. */
+  /** Time of arrival, from the clock that also timestamps stored data. */
   readonly at: Date
   /** The trace that the request belongs to. */
   readonly trace?: Trace | undefined
   /** Client address. */
   address?: string
-  /** The request's key once recognized, even if the key is no longer usable. */
+  /** The request's key, once it is known, even if the key is inactive or expired. */
   key?: { id: number; hostId: number }
   /** True if the request counts against its key's main rate limit. */
   isCounted?: boolean
@@ -48,41 +48,41 @@ export interface RequestFacts {
   isLook?: boolean
   /** The environment's steps around the request; absent on live data, and on routes that skip these steps. */
   visit?: Visit
-  /** `performance.now()` when the response was ready. A busy process logs the request later. */
+  /** `performance.now()` when the response was ready. In a busy process, the request may be logged much later. */
   answeredAt?: number
 }
 
 /** A request whose key is known, as it enters an environment. */
 export interface Arrival {
   request: Request
-  /** The pattern that the path matched. */
+  /** Path pattern of the matched route. */
   route: string
   access: Access
   limits: LimitState & { key: { id: number } }
   set: { status?: number | string; headers: Record<string, string | number | undefined> }
 }
 
-/** The steps that an environment adds to one request, in the order in which the guard runs them. */
+/** The steps that an environment adds to a request, in the order in which the guard runs them. */
 export interface Visit {
   /** Runs before the guard refuses a request that exceeds the rate limit. */
   refuse(): Promise<void>
-  /** Runs after the rate limit check. May throw to respond in place of the route. */
+  /** Runs after the rate limit and address checks. May throw to respond instead of the route. */
   enter(): Promise<void>
-  /** Runs after the permission check. Returns the id that replaces the host id. */
+  /** Runs after the permission check. Returns the id to use instead of the host id. */
   open(): Promise<number>
-  /** Runs before the handler of a write. May throw. */
+  /** Runs before the handler of a write. May throw to refuse the write. */
   beforeWrite(): Promise<void>
   /** Runs after the handler of a write, unless a stored response is replayed. */
   afterWrite(body: RequestInput['body']): Promise<void>
-  /** Runs once the response is ready, and sends it or replaces it. */
+  /** Runs once the response is ready. Sends or replaces the response. */
   respond(answered: Answered, send: () => Response | undefined): Promise<Response | undefined>
   /** Maximum time, in seconds, for which the request may be held; undefined if there is no limit. */
   readonly maxHoldSeconds: number | undefined
-  /** Name of the fault that the request's log entry shows, if any. */
+  /** Name of the fault to show in the request's log entry; undefined if there is none. */
   readonly shownFault: string | undefined
   /**
-   * The status to log for a response that the environment dropped or cut: the status that would have been sent, or 0 if
-   * the request itself was dropped before it was handled. Undefined for all other responses.
+   * The status to log if the environment dropped the response or cut it off: the status that would have been sent, or 0
+   * if the request was dropped before it was handled. Undefined for all other responses.
    */
   readonly lostStatus: number | undefined
 }

@@ -48,7 +48,7 @@ export function documentAccess(access: Access) {
   }
 }
 
-/** Returns the errors that a route declares and the errors that follow from its requirements. */
+/** Returns the errors that a route declares and the errors that its requirements imply. */
 function errorsOf({ body, provider, idempotent, errors = [] }: Access): ErrorKind[] {
   return [
     'auth',

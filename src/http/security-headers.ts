@@ -1,6 +1,6 @@
 /**
- * Headers of every response. `no-store` keeps data that was read with a key out of caches; a cacheable page sets its
- * own `cache-control`. The content security policy suits JSON, which loads nothing; a page sets its own policy.
+ * Headers of every response. `no-store` keeps responses to authorized requests out of caches; cacheable pages set their
+ * own `cache-control`. The content security policy suits JSON, which loads nothing; pages set their own policy.
  */
 export const securityHeaders = {
   'cache-control': 'no-store',
@@ -27,10 +27,10 @@ function policyOfPage(styles: string): string {
   ].join('; ')
 }
 
-/** Policy for a page that loads scripts and styles only from us and sends requests only to us. */
+/** Policy for a page that loads scripts and styles only from this service and sends requests only to this service. */
 export const strictPagePolicy = policyOfPage("'self'")
 
-/** The same policy for a page whose library sets inline styles. */
+/** Like {@link strictPagePolicy}, but for a page whose library sets inline styles. */
 export const pagePolicy = policyOfPage("'self' 'unsafe-inline'")
 
 /** `Link` header that points agents to the service's overview (decisions §27). */

@@ -43,7 +43,7 @@ export function sendEnvelope(
       : takeUnsentAnyway(caller.keyId, bytes.length)
     return sendInPieces([bytes], release, set)
   }
-  // Elysia sends a string with the headers set so far. Its types allow only a `Response`, which Elysia would rebuild.
+  // Elysia sends a string with the headers in `set`. Its types allow only a `Response`, which Elysia would rebuild.
   return text as unknown as Response
 }
 
@@ -52,10 +52,13 @@ interface Envelope {
   meta: { pagination?: unknown }
 }
 
-/** `Cache-Control` for a response that only the client may cache, and must revalidate each time. */
+/** `Cache-Control` for a response that only the client may cache and that it must revalidate each time. */
 const revalidated = 'private, no-cache'
 
-/** Returns an envelope's text, and sets a weak entity tag computed from its data and pagination (RFC 9110, 13.1.2). */
+/**
+ * Returns an envelope's JSON text. Sets `Cache-Control` and a weak entity tag, which is computed from the envelope's
+ * data and pagination (RFC 9110, 13.1.2).
+ */
 function tagEnvelope({ data, meta }: Envelope, headers: Record<string, string>): string {
   const text = JSON.stringify(data)
   headers.etag = `W/${strongTag(text + JSON.stringify(meta.pagination ?? null))}`
@@ -88,12 +91,12 @@ function* piecesOf(whole: Uint8Array<ArrayBuffer>[]) {
 const maxBufferedBytes = 1024 * 1024
 
 /**
- * Responds 200 with JSON text that is produced in chunks. A large response is produced while it is sent, no faster than
- * the client reads it, so that the whole response is never in memory. If producing a chunk fails after sending has
- * begun, the connection is dropped mid-document.
+ * Returns a 200 response with JSON text that is produced in chunks. A large response is produced while it is sent, no
+ * faster than the client reads it, so that the whole response is never in memory. If producing a chunk fails after
+ * sending has started, the connection is dropped mid-document.
  *
- * @throws any error that `chunks` throws before anything has been sent; DomainError `rate_limit` while too many bytes
- * of the key's responses are unread
+ * @throws any error that `chunks` throws before sending has started; DomainError `rate_limit` while too many bytes of
+ * the key's responses are unread
  */
 export async function streamJson(
   context: ResponseContext & { caller: { keyId: number } },
@@ -177,7 +180,7 @@ type Next = () => Promise<Uint8Array<ArrayBuffer> | null>
 /**
  * Returns a stream that is produced no faster than it is read. If reading takes too long, the connection is dropped.
  *
- * @param end called once, however the stream ends
+ * @param end called once when the stream ends, with the error if it failed
  * @param longest maximum duration in milliseconds
  */
 export function pacedStream(
@@ -188,7 +191,7 @@ export function pacedStream(
   let timer: ReturnType<typeof setTimeout> | undefined
   let hasEnded = false
   const finish = (error?: unknown) => {
-    // If the time runs out while `next` is running, the late bytes cannot be enqueued, which ends the stream again.
+    // If the time limit expires while `next` is running, enqueueing the late bytes fails, which calls `finish` again.
     if (hasEnded) return
     hasEnded = true
     clearTimeout(timer)

@@ -29,14 +29,14 @@ export async function releaseHeld(db: Db, hostId: number): Promise<void> {
 
 /** A stream of changes to all hosts' clocks. Each change has been acknowledged by a majority. */
 export interface ClockStream {
-  /** Opens the stream and returns the next change if there already is one, otherwise null. */
+  /** Opens the stream and returns the next change, or null if there is none yet. */
   tryNext(): Promise<ClockChange | null>
   /** Waits for the next change. */
   next(): Promise<ClockChange>
   close(): Promise<void>
 }
 
-/** Time that the server waits for a change before responding; shorter than the time limit of any operation. */
+/** Time that the server waits for a change before it responds; shorter than any operation's time limit. */
 const streamWaitMilliseconds = 2000
 
 /** Watches the clocks of all hosts. No change is missed as long as the driver can resume the stream. */

@@ -6,15 +6,15 @@ import { type ClockChange, type ClockStream, findClocks, watchClocks } from './c
 import type { Counter, HostClock } from './model.ts'
 
 const counters: Counter[] = ['last', 'messages_last']
-/** Delay before a broken stream is first reopened; further attempts wait longer. Each attempt also reads the clocks. */
+/** Delay before a broken stream is first reopened. Later attempts wait longer. Each attempt also reads the clocks. */
 const reopenSoonMilliseconds = 300
 const reopenEveryMilliseconds = 4000
 const closeMilliseconds = 2000
 
 /**
  * Reports changes to hosts' data. All watchers and followers share one change stream on the hosts' clocks, which opens
- * when the first one is added. A reported change has been acknowledged by a majority, so a read made after the report
- * sees it.
+ * when the first of them is added. A reported change has been acknowledged by a majority, so a subsequent query sees
+ * it.
  */
 export class HostChanges implements Changes {
   private readonly watchers = new Map<string, Set<(movement: Movement) => void>>()
@@ -64,7 +64,7 @@ export class HostChanges implements Changes {
   async close(): Promise<void> {
     this.closed = true
     this.pause.resolve()
-    // The wait has a limit in case the database does not respond. Nothing is lost by abandoning the stream.
+    // The wait has a time limit, because the database may not respond. Abandoning the stream loses nothing.
     const ended = Promise.all([this.stream?.close().catch(() => {}), this.running])
     await withTimeoutOrNull(ended, closeMilliseconds)
   }
@@ -73,7 +73,7 @@ export class HostChanges implements Changes {
     for (let failures = 0; !this.closed; failures += 1) {
       try {
         this.stream = watchClocks(this.db)
-        // Opens the stream. `look()` reads all watched clocks and finds changes made before the stream was live.
+        // This call opens the stream. `look()` then finds changes that were made to watched clocks before that.
         const first = await this.stream.tryNext()
         this.isLive = true
         await this.look()
@@ -108,7 +108,7 @@ export class HostChanges implements Changes {
     for (const tell of this.followers) tell(hostId)
   }
 
-  /** Reads the clocks of all watched hosts. A clock that was unknown until now counts as moved. */
+  /** Reads the clocks of all watched hosts. A clock that was not known before counts as moved. */
   private async look(): Promise<void> {
     const hosts = [...new Set([...this.watchers.keys()].map((name) => Number.parseInt(name, 10)))]
     const found = new Map((await findClocks(this.db, hosts)).map((clock) => [clock._id, clock]))
@@ -139,22 +139,25 @@ function nameOf(hostId: number, counter: Counter): string {
 }
 
 /**
- * An event for a watcher: the counter has moved, the host is gone (for example, its sandbox was cleared), or the host's
- * held requests must be answered immediately.
+ * An event for a watcher: the counter has moved, the clock is gone (for example, because the sandbox was cleared), or
+ * the host's held requests must be released.
  */
 export type Movement = 'moved' | 'gone' | 'released'
 
-/** Watches one counter of one host's clock. */
+/** A watch on one counter of a host's clock. */
 export interface Watch {
-  /** Resolves with the first event since the previous call, or since the watch began. */
+  /**
+   * Resolves with the first event since the previous call, or since the watch started. After `gone` or `released`,
+   * every further call resolves with the same event.
+   */
   next(): Promise<Movement>
   end(): void
 }
 
 /** Reports changes to hosts' data. */
 export interface Changes {
-  /** Watches a host's bookings (`last`) or messages. A caller that then reads the data misses no change. */
+  /** Watches a host's bookings (`last`) or messages. A caller that reads the data after this call misses no change. */
   watch(hostId: number, counter: Counter): Watch
-  /** Calls `tell` with each changed host, or with `any` if a change may have been missed, until `end` is called. */
+  /** Calls `tell` with each changed host's id, or `any` if a change may have been missed, until `end` is called. */
   follow(tell: (hostId: number | 'any') => void): { end(): void }
 }

@@ -19,7 +19,7 @@ function two(value: number): string {
   return value < 10 ? `0${value}` : String(value)
 }
 
-/** Parses a feed time, in UTC. A date alone means `00:00:00` of that day. */
+/** Parses a feed time, in UTC. A date without a time means `00:00:00`. */
 export function parseFeedTime(text: string): Date {
   return new Date(`${text.length === 10 ? `${text} 00:00:00` : text}Z`.replace(' ', 'T'))
 }

@@ -5,14 +5,14 @@ import { together } from '../platform/mongo/statements.ts'
 import { findClocks } from './change-store.ts'
 import { type Counter, type HostClock, hostClockModel } from './model.ts'
 
-/** The position of a change among all changes of its host. */
+/** A change's position among all of its host's changes. */
 export interface Tick {
   /** The booking version, `max(now, last + 1 s)`, unique among the host's changes. */
   version: Date
   sequence: number
   /** Version of the message that accompanies the change; null unless requested. */
   messageVersion: Date | null
-  /** False if no guest of the host was ever erased, so a booking's guest need not be looked up again. */
+  /** False if none of the host's guests was ever erased, so a booking's guest need not be looked up again. */
   hasErasures: boolean
 }
 
@@ -22,9 +22,9 @@ export function hostQueue(hostId: number): string {
 }
 
 /**
- * Assigns a change its version, inside the change's own transaction. Two transactions of one host cannot both advance
- * the clock from the same state, because the second starts over and advances it after the first. Versions therefore
- * follow the order in which changes become visible, and a reader that has seen a version has seen everything before it.
+ * Assigns a version to a change, inside the change's own transaction. If two transactions advance a host's clock
+ * concurrently, the second starts over and advances the clock after the first. Versions therefore follow the order in
+ * which changes become visible, and a reader that has seen a version has seen everything before it.
  *
  * @param withMessage true if the change also writes a message, which then gets its own version; see
  * {@link nextMessageVersion}
@@ -82,12 +82,12 @@ export async function nextMessageVersions(
   return versionOf(clock, 'messages_last', count - 1)
 }
 
-/** Assigns a change that has no version its position in the host's sequence of changes. */
+/** Advances the host's sequence of changes for a change without a version, and returns the change's position. */
 export async function nextSequence(db: Db, session: Session, hostId: number): Promise<number> {
   return (await increment(db, session, hostId, { sequence: 1 })).sequence
 }
 
-/** Advances the host's clock when a guest's erasure begins. */
+/** Counts a guest's erasure in the host's clock when the erasure starts. */
 export async function countErasure(db: Db, session: Session, hostId: number): Promise<void> {
   await increment(db, session, hostId, { sequence: 1, erasures: 1 })
 }
@@ -103,7 +103,7 @@ async function increment(
   return advanced
 }
 
-/** Returns the version of the host's latest visible change; 1970 if nothing has changed yet. */
+/** Returns the host's latest visible booking or message version; 1970 if there is none. */
 export async function readHostClock(db: Db, hostId: number, counter: Counter = 'last'): Promise<Date> {
   const clock = await findClock(db, hostId)
   return versionOf(clock ?? {}, counter)
@@ -123,7 +123,7 @@ export async function readLatestVersion(db: Db): Promise<Date> {
 /** Starting values of a new clock, in seconds since 1970. Every version that the clock assigns is later. */
 export type ClockStart = Pick<HostClock, Counter>
 
-/** Starts the clock of a new host. */
+/** Creates the clock of a new host. */
 export async function startHostClock(
   db: Db,
   hostId: number,
@@ -135,7 +135,7 @@ export async function startHostClock(
 /**
  * Moves all hosts' clocks ahead, past the versions that were lost in a restore.
  *
- * @param from time to which any slower clock is raised before all clocks are moved ahead
+ * @param from time to which any clock behind it is raised before all clocks are moved ahead
  * @returns the number of clocks, and the lowest booking version that any clock has afterwards
  */
 export async function moveClocksAhead(
@@ -163,7 +163,7 @@ interface Advance {
 /**
  * Raises each counter to the last of the versions that it assigns. The first version is the current second or, if the
  * counter has already reached the current second, one second after the counter's value. Each case is a separate update
- * whose filter matches only that case, because an update itself cannot branch. The likeliest case is tried first.
+ * whose filter matches only that case, because update operators cannot branch. The likeliest case is tried first.
  */
 async function advance(
   db: Db,
@@ -201,10 +201,10 @@ function valuesOf<T>(counters: Counter[], toValue: (counter: Counter) => T): Par
 
 /** Counters last seen ahead of the current time, for example after a burst. They determine the update to try first. */
 const seenAhead = new Set<string>()
-/** Number of entries in `seenAhead` at which all are dropped. A missing entry costs only one extra update. */
+/** Number of entries at which `seenAhead` is cleared. A missing entry costs only one extra update. */
 const maxHints = 10_000
 
-/** Returns all possible sets of counters that have reached the current second, likeliest first. */
+/** Returns every possible set of counters that have reached the current second, likeliest first. */
 function likelyFirst(hostId: number, counters: Counter[]): Counter[][] {
   const choices = counters.reduce<Counter[][]>(
     (made, counter) => made.flatMap((choice) => [choice, [...choice, counter]]),
@@ -232,7 +232,7 @@ function versionOf(clock: Partial<HostClock>, counter: Counter, before = 0): Dat
   return new Date(((clock[counter] ?? 0) - before) * 1000)
 }
 
-/** Returns the error for a host without a clock. Only a sandbox that was cleared during the request has none. */
+/** Returns the error for a host without a clock, which can only be a sandbox that was cleared during the request. */
 function noClock(): DomainError {
   return new DomainError('conflict', 'The sandbox was cleared in the meantime; try again', [], 1)
 }

@@ -8,11 +8,11 @@ const fields = {
   last: number,
   /** The latest message version, in whole seconds since 1970. */
   messages_last: number,
-  /** Number of changes to bookings, availability and webhooks so far, plus the number of guest erasures. */
+  /** Total number of changes to bookings, availability and webhooks, plus the number of guest erasures. */
   sequence: number,
-  /** Number of guest erasures begun so far. */
+  /** Number of guest erasures that have started. */
   erasures: { type: Number, default: 0 } as Field<number>,
-  /** Number of times that all of the host's held requests were released; see `releaseHeld()`. */
+  /** Number of times that the host's held requests were released; see `releaseHeld()`. */
   released: { type: Number, default: 0 } as Field<number>,
 }
 

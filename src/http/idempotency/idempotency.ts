@@ -16,7 +16,7 @@ export interface WorkResponse<Envelope extends object> {
   userId?: number
 }
 
-/** The parts of a request that its idempotency depends on. */
+/** The parts of a request's context that {@link runIdempotently} needs. */
 export interface IdempotentContext {
   caller: Caller
   sent: RequestInput
@@ -27,13 +27,14 @@ export interface IdempotentContext {
 }
 
 /**
- * Carries out a write and responds to it. With an `Idempotency-Key`, the work, its event and its response are written
- * in one transaction, so that a crash leaves all of them or none, and every retry gets the first response byte for byte
- * (decisions §11).
+ * Carries out a write and returns its response. With an `Idempotency-Key`, the work, its event and its response are
+ * written in one transaction, so a crash leaves either all of them or none, and every retry gets the first response
+ * byte for byte (decisions §11).
  *
- * @param prepare does the work's reads and checks outside the transaction, during the lookup of an earlier response
+ * @param prepare does the work's reads and checks outside the transaction, while an earlier response is looked up
  * @param toResponse builds the response from the work's result; may run more than once
- * @throws DomainError `idempotency_mismatch` if the key was used with another body
+ * @throws DomainError `idempotency_mismatch` if the key was used with another body; `conflict` with a retry time if an
+ * identical request is still in progress
  */
 export async function runIdempotently<T, Envelope extends object>(
   app: AppContext,
@@ -58,10 +59,10 @@ export async function runIdempotently<T, Envelope extends object>(
     return respond(context, await runOnce(app, { claim, fingerprint }, await preparing, toResponse))
   } catch (error) {
     if (isUnreachable(error)) throw error
-    // An identical request may have finished first, and its stored response or its changes may have made this one fail.
+    // An identical request may have finished first, and its response or its changes may have made this request fail.
     const concurrent = await awaitResponse(app, claim)
     if (concurrent) return replay(context, concurrent, fingerprints) as Envelope
-    // The identical request's response may be gone by now, because it expired or its sandbox was cleared.
+    // The identical request's response may already be gone, because it expired or the sandbox was cleared.
     throw isDuplicate(error) ? stillRunning() : error
   }
 }

@@ -3,8 +3,8 @@ import { moment, number, numberOrNull, type Stored, schemaOf, text } from '../..
 
 const claimFields = {
   /**
-   * The host's id, and a keyed hash of the key's id, the endpoint and the `Idempotency-Key`, which is not stored itself
-   * because it may name a person. The hash is part of the `_id`, so it needs no index of its own.
+   * The host's id and a keyed hash of the key's id, the endpoint and the `Idempotency-Key`. The `Idempotency-Key`
+   * itself is not stored, because it may name a person. The hash is part of `_id`, so it needs no separate index.
    */
   _id: text,
   host_id: number,
@@ -17,7 +17,7 @@ const fields = {
   fingerprint: text,
   status: number,
   body: text,
-  /** The guest this response concerns, if any. The guest's erasure overwrites the response. */
+  /** The guest this response concerns, if any. Erasing the guest overwrites the response. */
   user_id: numberOrNull,
   expires_at: moment,
 }

@@ -20,10 +20,10 @@ function findResponses(
 const lookUpResponse = lookUpTogether<ClaimId, StoredResponse>(findResponses, ({ _id }) => _id)
 
 /**
- * Returns the response stored for a claim, or null. An expired response is deleted, which frees its claim; the database
+ * Returns the response stored for a claim, or null. Deletes an expired response to free its claim, because the database
  * itself would delete it only later.
  *
- * @param readConcern `local` also finds responses that no majority has acknowledged yet, which must not be sent
+ * @param readConcern `local` also finds responses that a majority has not yet acknowledged, which must not be sent
  */
 export async function findStoredResponse(
   db: Db,
@@ -54,12 +54,12 @@ async function saveResponses(db: Db, session: Session, responses: StoredResponse
   return []
 }
 
-/** Finds the responses that concern a guest. */
+/** Returns the stored responses that concern a guest. */
 export function findResponsesOf(db: Db, hostId: number, userId: number): Promise<StoredResponse[]> {
   return storedResponseModel(db).find({ host_id: hostId, user_id: userId }).lean()
 }
 
-/** Replaces a response's body if the stored response is still the one that was read. */
+/** Overwrites a stored response's body, unless a different response has been stored since `seen` was read. */
 export async function overwriteResponse(db: Db, seen: StoredResponse, body: string): Promise<void> {
   const { _id, host_id, fingerprint } = seen
   await storedResponseModel(db).updateOne({ _id, host_id, fingerprint }, { $set: { body } })

@@ -3,8 +3,8 @@ import { named, responseObject } from './fields.ts'
 import { nonNull, propertiesOf } from './normalize.ts'
 
 /**
- * Two more uses of a request schema: `complete` fills in stored values, and `responseSchema` derives the schema of a
- * response with every field.
+ * Two further uses of a request schema: `complete` fills in a stored value's missing fields, and `responseSchema`
+ * derives the schema of a response that contains every field.
  */
 
 /** `T` with every field present, as in a response. */
@@ -14,7 +14,7 @@ export type Complete<T> = T extends (infer Item)[]
     ? { [Key in keyof T]-?: Complete<Exclude<T[Key], undefined>> }
     : T
 
-/** Returns a stored value with every field of the schema. Missing scalars become null, and missing arrays empty. */
+/** Returns a stored value with every field of the schema. Missing scalars become null; missing arrays become empty. */
 export function complete<S extends TSchema>(schema: S, value: unknown): Complete<Static<S>> {
   return completeValue(schema, value) as Complete<Static<S>>
 }
@@ -30,7 +30,10 @@ function completeValue(schema: TSchema, value: unknown): unknown {
   )
 }
 
-/** Returns the response schema: every field is present, and scalars are nullable and lack the request's bounds. */
+/**
+ * Derives a response schema from a request schema: every field is required, scalars lose their bounds, and all scalars
+ * except ids become nullable.
+ */
 export function responseSchema<S extends TSchema>(schema: S) {
   return Type.Unsafe<Complete<Static<S>>>(responseType(schema))
 }

@@ -5,7 +5,7 @@ import { findProblems, maxProblems } from './problems.ts'
 import { type TextOptions, text } from './text.ts'
 
 /**
- * Field types of all requests and responses (decisions §1).
+ * Field types for all requests and responses (decisions §1).
  *
  * A blank optional string is stored as null; a required string must contain more than white space.
  */
@@ -27,7 +27,7 @@ export const requiredDate = (description: string) => date({ whenBlank: 'required
 /** An http or https address, which is stored but never fetched. */
 export const webAddress = () => text(2048, { format: 'uri' })
 
-/** One of a set of words. */
+/** One of the given words. */
 export const oneOf = <T extends string>(words: readonly T[], description: string) =>
   Type.Unsafe<T>(
     Type.Union(
@@ -38,11 +38,11 @@ export const oneOf = <T extends string>(words: readonly T[], description: string
 
 /** Options for reading a request's body. */
 export interface BodyReading {
-  /** Further problems with the request, to be reported together with the body's own (decisions §1). */
+  /** Problems found by the route's `check`, to be reported together with the schema's own (decisions §1). */
   problems: Problem[]
   /** True if every ignored field is reported as a problem (decisions §27). */
   isStrict: boolean
-  /** Returns the resource that the request changes, as a read would return it, or undefined if it does not exist. */
+  /** Returns the resource that the request changes, as a GET would return it; undefined if there is none. */
   current: () => Promise<unknown> | undefined
 }
 
@@ -62,13 +62,13 @@ export function ignoredFieldsOf(body: unknown): string[] {
   return ignoredIn.get(body as object) ?? []
 }
 
-/** Checks combinations of fields and returns the problems. `isValidAt(path)` is true if that field itself is valid. */
+/** Checks combinations of fields and returns the problems. `isValidAt(path)` is true if that field alone is valid. */
 export type Refinement<T> = (value: T, isValidAt: (path: string) => boolean) => Problem[]
 
 /**
  * Returns the schema of a request's body or query. Fields that the schema does not name are ignored. The schema
  * validates itself (Standard Schema), so we decide what its errors contain: each path once, at most 100 paths, and no
- * part of the value. A handler gets the body as {@link normalizeSent} converts it, and the query as it was sent.
+ * part of the value. A handler receives the body as {@link normalizeSent} converts it, and the query as sent.
  */
 export function requestObject<T extends TProperties>(
   properties: T,
@@ -89,14 +89,14 @@ export function requestObject<T extends TProperties>(
   return Object.defineProperty(schema, '~standard', { value: { version: 1, vendor: 'partner', validate } })
 }
 
-/** @throws DomainError `validation` for `problems` and, if the request is strict, for each ignored field */
+/** @throws DomainError `validation` for `problems` and, if `isStrict` is true, for each ignored field */
 async function readBody(schema: TSchema, sent: unknown, reading: BodyReading, problems: Problem[]) {
   const most = reading.isStrict ? maxProblems : maxIgnored
   let { value, ignored } = normalizeSent(schema, sent, most)
   const current = ignored.length > 0 ? await reading.current() : undefined
   if (current) ({ value, ignored } = normalizeSent(schema, sent, most, current))
   const known = problems.map(({ path }) => path)
-  // Elements of a list that is too long are not inspected (decisions §1).
+  // The elements of a list that is too long are not inspected, so their ignored fields are not reported (decisions §1).
   const isKnown = (path: string) => known.some((one) => path === one || path.startsWith(`${one}.`))
   for (const path of reading.isStrict ? ignored : [])
     if (!isKnown(path)) problems.push({ path, code: 'invalid', message: `"${path}" is unknown or read-only` })
@@ -107,7 +107,7 @@ async function readBody(schema: TSchema, sent: unknown, reading: BodyReading, pr
 
 const about = (description?: string) => (description ? { description } : {})
 
-/** An object in a response. A field that the schema does not name is our mistake and is never sent. */
+/** An object in a response. A field that the schema does not name is a bug in the service and is never sent. */
 export const responseObject = <T extends TProperties>(properties: T, description?: string) =>
   Type.Object(properties, { additionalProperties: false, ...about(description) })
 
@@ -130,7 +130,8 @@ export const named = <T extends TSchema>(title: string, schema: T): T =>
   Object.defineProperty(schema, 'title', { value: title, enumerable: true })
 
 /**
- * An id in a body: a positive integer below 2^53, or its digits as a string, which `normalize` converts to a number.
+ * An id in a body: a positive integer below 2^53, or its digits as a string, which `normalizeSent` converts to a
+ * number.
  */
 export const idInBody = (description?: string) =>
   Type.Unsafe<number>(
@@ -164,12 +165,12 @@ export interface NumberCodes {
 export const money = (options: NumberCodes = {}) =>
   Type.Number({ minimum: 0, maximum: 1_000_000_000, ...options })
 
-/** A count of things. */
+/** A non-negative integer. */
 export const count = (maximum = 2_147_483_647) => Type.Integer({ minimum: 0, maximum })
 
 /**
  * Constraints that the OpenAPI document states for response fields in addition to their types. They are documented but
- * not checked, because checks would slow down every response and sending correct values is our own responsibility.
+ * not checked, because checks would slow down every response, and the service itself produces the values.
  */
 export const responseForms = {
   id: { minimum: 1 },
@@ -187,7 +188,7 @@ export type ResponseForm = keyof typeof responseForms
 
 const inForm = (form?: ResponseForm) => (form ? { form } : {})
 
-/** Functions that return schemas of response fields. The documentation shows the `description` of each field. */
+/** Functions that return schemas of response fields. The documentation shows each field's `description`. */
 export const shown = {
   text: (description: string, form?: ResponseForm) => Type.String({ description, ...inForm(form) }),
   textOrNull: (description: string, form?: ResponseForm) =>

@@ -3,13 +3,13 @@ import type { Static, TSchema } from '@sinclair/typebox'
 import { shownFieldPath } from '../paths.ts'
 
 /**
- * Converts a sent value: blank optional strings become null, digit-string ids become numbers, and ignored fields are
- * left out. If the schema refuses the sent value, `ignored` is still valid but the returned `value` is meaningless.
- * `ignored` contains the paths of unknown and read-only fields in body order, depth first, in the form in which
- * responses may show them (decisions §27).
+ * Converts a value that a client sent: blank optional strings become null, ids sent as strings become numbers, and
+ * ignored fields are left out. `ignored` contains the paths of unknown and read-only fields in body order, depth first,
+ * in the form that responses may show (decisions §27). If the schema rejects the sent value, `ignored` is still
+ * correct, but the returned `value` is meaningless.
  *
  * @param most maximum number of paths in `ignored`
- * @param current the resource as a read would return it; a field that is sent with its current value is not ignored
+ * @param current the resource as a GET would return it; a field sent with its current value is not listed in `ignored`
  */
 export function normalizeSent<S extends TSchema>(
   schema: S,
@@ -24,7 +24,7 @@ export function normalizeSent<S extends TSchema>(
   return { value: converterOf(schema)(value, '', ignore, current) as Static<S>, ignored: [...ignored] }
 }
 
-/** Returns a validated value with blank optional strings as null and digit-string ids as numbers. */
+/** Like {@link normalizeSent}, but returns only the converted value. The value must be valid. */
 export function normalize<S extends TSchema>(schema: S, value: unknown): Static<S> {
   return normalizeSent(schema, value, 0).value
 }
@@ -34,15 +34,13 @@ export function normalize<S extends TSchema>(schema: S, value: unknown): Static<
  *
  * @param at path of the value, with a trailing dot unless the path is empty
  * @param ignore receives the path of each ignored field
- * @param current the value's counterpart in the resource as a read would return it, if there is one
+ * @param current the value's counterpart in the current resource; undefined if there is none
  */
 type Converter = (sent: unknown, at: string, ignore: (path: string) => void, current: unknown) => unknown
 
 const converters = new WeakMap<TSchema, Converter>()
 
-/**
- * Returns a schema's converter. Each converter is made only once, because a bulk write converts thousands of values.
- */
+/** Returns a schema's converter. Converters are cached, because a bulk write converts thousands of values. */
 function converterOf(schema: TSchema): Converter {
   const known = converters.get(schema)
   if (known) return known
@@ -88,8 +86,8 @@ function makeObjectConverter(type: TSchema): Converter {
 }
 
 /**
- * Returns a function that finds a sent list element's counterpart in the current list: by our id or the partner's own
- * id, or by position in a list whose elements have no ids.
+ * Returns a function that finds a sent list element's counterpart in the current list: by the internal id or the
+ * partner's own id, or by position if the current elements have no ids.
  */
 function counterparts(current: unknown): (sent: unknown, index: number) => unknown {
   if (!Array.isArray(current)) return () => undefined

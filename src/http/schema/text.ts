@@ -11,7 +11,7 @@ export interface TextOptions {
   example?: string
   /** Surrounding white space is neither counted nor stored. */
   trims?: true
-  /** Problem code for a blank string. By default, a blank string counts as not sent. */
+  /** Problem code for a blank string. By default, a blank string is accepted. */
   whenBlank?: 'required' | 'min' | 'invalid'
   /** Problem code for a value that is not a string; `invalid` by default. */
   errorCode?: 'required'
@@ -24,12 +24,12 @@ export interface TextSchema extends TextOptions {
 
 const kind = 'Text'
 
-/** Returns the schema of a string with a maximum length, no NUL and no broken surrogate pair. */
+/** Returns the schema of a string with a maximum length and without NUL characters or lone surrogates. */
 export function text(maxLength = 255, options: TextOptions = {}) {
   return Type.Unsafe<string>({ [Kind]: kind, type: 'string', format: 'text', maxLength, ...options })
 }
 
-/** Returns the code of the first problem with a value of a {@link text} schema, or null. */
+/** Returns the code of the first problem with a value of a {@link text} schema; null if the value is valid. */
 export function textProblem(schema: TextSchema, value: unknown): ProblemCode | null {
   if (typeof value !== 'string') return schema.errorCode ?? 'invalid'
   if (!value.isWellFormed() || value.includes('\0')) return 'invalid'
@@ -42,7 +42,7 @@ export function textProblem(schema: TextSchema, value: unknown): ProblemCode | n
 
 TypeRegistry.Set<TextSchema>(kind, (schema, value) => textProblem(schema, value) === null)
 
-/** Returns true if a text has more than `characters` code points. Counts them only if `length` does not settle it. */
+/** Returns true if a text has more than `characters` code points. Counts them only if `length` is inconclusive. */
 function isLongerThan(text: string, characters: number): boolean {
   if (text.length <= characters) return false
   return text.length > 2 * characters || [...text].length > characters
