@@ -30,8 +30,8 @@ const stepsOf: Record<Profile, CourseStep[]> = {
 }
 
 /**
- * The first step for a product whose start is not graded. The product may send no request until the course asks for an
- * action, so the course also continues after `bounds.silence`.
+ * The first step of a course that does not grade the product's start. The product may send no request until it is asked
+ * to take an action, so the step also completes after `bounds.silence`.
  */
 const beginning: CourseStep = {
   name: 'begin',
@@ -48,7 +48,10 @@ export function courseOf(chosen: readonly Profile[]): CourseStep[] {
   return steps[0]?.next === start ? steps : [beginning, ...steps]
 }
 
-/** Returns a course's first step, which asks the partner to start the product and plays nothing. */
+/**
+ * Returns the initial `step` and `next` of a course. The first step asks the partner to start the product and plays
+ * nothing.
+ */
 export function firstStep(now: Date): Pick<Certification, 'step' | 'next'> {
   const step = newStep(0, 0, now, { after: now })
   return { step: { ...step, state: 'played', played_at: now }, next: start }
@@ -62,16 +65,17 @@ function newStep(index: number, after: number, now: Date, memo: Memo): Step {
 }
 
 /**
- * Maximum time for filling the sandbox. After that, the filling process is presumed dead and the certification fails.
+ * Maximum time for filling the sandbox. After this time, the filling process is presumed dead and the certification
+ * fails.
  */
 const fillMilliseconds = 120_000
 
 /**
- * Advances a certification: plays its step or examines the product's reaction, begins the next step once the current
- * step is done, and ends the certification when no step is left. The whole state is in the database, so another process
- * can continue if this process is killed.
+ * Advances a certification: plays its step or examines the product's reaction, starts the next step once the current
+ * step is done, and ends the certification after the last step. All state is in the database, so another process can
+ * continue if this process is killed.
  *
- * @returns the time spent reading the requests, in milliseconds
+ * @returns the time spent loading the recorded requests, in milliseconds
  */
 export async function advance(
   app: SandboxContext,
@@ -101,7 +105,7 @@ export async function advance(
   return 0
 }
 
-/** Collects a certification's current state for its step. */
+/** Loads the state that a certification's step needs. */
 async function runOf(given: Pick<Run, 'app' | 'bounds' | 'hostId' | 'certification' | 'step'>): Promise<Run> {
   const { app, bounds, hostId, certification, step } = given
   // The time is read before the records, so that the records include every request answered before that time.
@@ -134,10 +138,10 @@ async function playStep(run: Run): Promise<void> {
   const hints = course.hintFault ? [everyHint(course.hintFault)] : []
   const set = (until: Date | null) =>
     replaceRules(db, hostId, [...faults.map((fault) => timedRule(fault, until)), ...hints], certification._id)
-  // A process that takes over a released step must not restart faults that have already been injected.
+  // A process that takes over a released step must not restart faults that have already started.
   if (step.state === 'begun') {
     // The product must not read any of the step's changes before all of them are visible, so the first fault lasts
-    // until the step has been played. After that, all faults are reset.
+    // until the step has been played. After that, all faults are reset and start with the next matching request.
     const until = course.play ? new Date(run.now.getTime() + bounds.expiry) : null
     await set(until)
     await releaseHeld(db, hostId)
@@ -157,7 +161,7 @@ async function playStep(run: Run): Promise<void> {
   })
 }
 
-/** Returns the rule that injects a fault into every hint. */
+/** Returns a rule that injects a fault into every hint. */
 function everyHint(fault: FaultName): FaultRule {
   const shape = {
     fault,
@@ -170,7 +174,7 @@ function everyHint(fault: FaultName): FaultRule {
   return countedRule({ ...shape, after: 0, times: Number.MAX_SAFE_INTEGER })
 }
 
-/** Examines what the product has done since the step was played. */
+/** Examines the product's reaction to the played step, and moves on if the step is done or late. */
 async function lookAt(run: Run): Promise<void> {
   const { app, certification, step } = run
   const course = courseStepOf(run)
@@ -192,7 +196,7 @@ async function lookAt(run: Run): Promise<void> {
 }
 
 /**
- * Begins the next step, or ends the certification if there is none.
+ * Starts the next step, or ends the certification if no step is left.
  *
  * @param certification the certification with the current step's cases and facts, which are not stored yet
  */
@@ -206,13 +210,14 @@ async function goOn(certification: Certification, done: Run): Promise<void> {
     const because = 'The course ended before this case could be graded'
     return endCertification(app, certification, hasPassed ? 'passed' : 'failed', because)
   }
-  // A product may act as soon as it starts, before `next` asks for it, so requests sent during `beginning` also count.
+  // A product may act as soon as it starts, before `next` asks for an action, so requests sent during `beginning` also
+  // count.
   const after = course[done.step.index] === beginning ? done.step.after : done.seen
   const clock = await readHostClock(app.db, hostId)
   const begun = newStep(index, after, app.clockWatch.databaseNow(), { after: clock })
   const run = await runOf({ app, bounds, hostId, certification, step: begun })
   const step = { ...begun, memo: { ...begun.memo, ...(await courseStepOf(run).prepare?.(run)) } }
-  // The step is stored before any of it is played, so that another process can take it over.
+  // The step is stored before it is played, so that another process can take it over.
   const stored = await changeCertification(app.db, certification, { cases, facts, step })
   if (stored) await playStep({ ...run, certification: stored, step })
 }
@@ -230,7 +235,7 @@ function isLateAt(course: CourseStep, { bounds, now, records, step }: Run, look:
   return now.getTime() - since > (timeout?.(bounds) ?? bounds.stepTimeout)
 }
 
-/** Returns the results of a late step's cases. */
+/** Returns the results of a late step, by case. */
 async function lateResults(course: CourseStep, run: Run): Promise<Results> {
   const late = (await course.late?.(run)) ?? {}
   if (typeof late !== 'string') return late

@@ -35,7 +35,7 @@ const unitRoutes = [
   'GET /sandbox/integrations/:provider/availability',
 ]
 
-/** Id of a user that exists in every sandbox according to the contract. */
+/** Id of a user that, according to the contract, exists in every sandbox. */
 const guestId = 1001
 
 /** The steps for a product that creates bookings. */
@@ -80,7 +80,7 @@ export const bookingSteps: CourseStep[] = [
       const first = firstRefused(sent)
       const hasLooked = run.records.some(({ operation }) => unitRoutes.includes(operation))
       const hasWaited = Number(run.now) - Number(run.playedAt) > run.bounds.followed
-      // A product that has already read that no units are left does not try to book these nights.
+      // A product that already knows that no units are left does not try to book these nights.
       if (!first && !(hasLooked && hasWaited)) return { progress: sent.length }
       const refused = gradeRepeated(
         run,
@@ -135,8 +135,8 @@ function firstDay({ app, hostId }: Run): string {
 }
 
 /**
- * Draws a stay that has units left and begins at least five days after `after`, so that successive stays share no
- * nights.
+ * Draws a stay that has units left and starts at least five days after `after`, so that successive stays do not
+ * overlap.
  */
 async function drawStay(run: Run, name: string, after: string): Promise<StayToBook> {
   const from = addDays(after, draw(run.certification.seed, `${name}/day`, 5, 50))
@@ -159,7 +159,7 @@ function isSame(one: RequestRecord, other: RequestRecord): boolean {
   return one.key_hash === other.key_hash && one.body_hash === other.body_hash
 }
 
-/** Returns the results if a product has handled a lost booking response incorrectly; null if no error is known yet. */
+/** Returns the results if the product handled a lost response incorrectly; null if no mistake has been observed. */
 function wrongAfterLoss(requests: RequestRecord[], bookings: number): Results | null {
   const withoutKey = requests.filter(({ key_hash }) => key_hash === null)
   if (withoutKey.length > 0)
@@ -175,7 +175,7 @@ function wrongAfterLoss(requests: RequestRecord[], bookings: number): Results | 
   return { 'bookings.key': passed, 'bookings.lost': failed(because, requests) }
 }
 
-/** Reduces a stay's nights to one unit, which a guest then books. Running this twice is harmless. */
+/** Reduces a stay's nights to one unit and books that unit for a guest. Running this twice is harmless. */
 async function takeUnits(run: Run, { checkin_at, checkout_at, ...place }: StayToBook): Promise<void> {
   const { app, hostId } = run
   const nights = { from: checkin_at, to: addDays(checkout_at, -1) }

@@ -2,7 +2,7 @@
 export const profiles = ['feed', 'inventory', 'bookings', 'webhooks'] as const
 export type Profile = (typeof profiles)[number]
 
-/** The rule that each case grades a product by. */
+/** The requirement that a product must meet to pass each case. */
 export const rules = {
   'feed.pages': 'The first sync reads every page; 130 bookings fill more than one',
   'feed.changes':
@@ -64,31 +64,37 @@ export const bounds = {
   look: second,
   /** Time without progress after which a step fails its cases. */
   stepTimeout: 5 * minute,
-  /** Silence that counts as a stop: twice the product's pace, but at least `silence` and at most `longestSilence`. */
+  /**
+   * Silence after which a product counts as stopped: twice its pace, but at least `silence` and at most
+   * `longestSilence`.
+   */
   silence: 20 * second,
   longestSilence: 3 * minute,
-  /** Duration of the quiet minute of `feed.pace`. */
+  /** Time without changes during which `feed.pace` counts requests. */
   quiet: minute,
   /** Longest wait for the clock to catch up with the versions of a burst. */
   catchUp: 4 * minute,
   /**
-   * Minimum and maximum duration of the feed's 429, which otherwise lasts 2.5 times the product's pace. The 429 for
-   * pushes lasts the minimum.
+   * Minimum and maximum time for which the feed responds 429. Within these limits, the time is 2.5 times the product's
+   * pace. Pushes get a 429 for the minimum time.
    */
   limitedAtLeast: 10 * second,
   limitedAtMost: minute,
-  /** Duration of each of the two faults, 500 and 502. */
+  /** Duration of each error fault (500 or 502). */
   failing: 10 * second,
-  /** Duration of each of the two faults, lost responses and cut responses. */
+  /** Duration of each connection fault (lost or cut responses). */
   losing: 2 * second,
-  /** Time limits for the response to a hint (`quick`) and for the read that must follow it (`followed`). */
+  /** Time limits for responding to a hint (`quick`) and for then reading the feed or the booking (`followed`). */
   quick: 5 * second,
   followed: minute,
   /** Time within which a change must be read if its hint is lost. */
   missedHintWindow: 10 * minute,
   /** Time within which a step must be completed; otherwise the certification expires. */
   expiry: 120 * minute,
-  /** Maximum time to hold a request, short enough that holding it is not mistaken for silence. */
+  /**
+   * Maximum time for which a request is held. It is shorter than `silence`, so a held request does not count as
+   * silence.
+   */
   hold: 10 * second,
   /** Delay before a step is played, so that the responses to released requests can reach the product first. */
   settle: 500,

@@ -26,8 +26,9 @@ export const feedRoute = 'GET /sandbox/integrations/:provider/bookings'
 const leastShown = 100
 
 /**
- * Returns the listings whose bookings the first sync has read, the number of bookings read so far, the required number
- * (all bookings of these listings, and at least `leastShown`), and the bookings that are missing.
+ * Returns the progress of the first sync: the listings whose bookings it has read, the numbers of bookings read
+ * (`arrived`) and required (`wanted`), and the missing bookings. All bookings of these listings are required, and at
+ * least `leastShown` bookings.
  */
 export async function syncedSoFar(run: Waiting) {
   const all = await changesAfter(run, null)
@@ -40,9 +41,9 @@ export async function syncedSoFar(run: Waiting) {
 }
 
 /**
- * Returns the bookings changed since the step began, split into those that have arrived and those that are missing. A
- * product may handle only some listings, so only the listings that the first sync has read count. Without a first sync,
- * all listings count.
+ * Returns the bookings changed since the step began, split into arrived and missing bookings. A product may handle only
+ * some listings, so a booking counts only if the first sync read bookings of its listing. Without a first sync, all
+ * bookings count.
  */
 export async function arrivals(run: Waiting) {
   const { _id, facts } = run.certification
@@ -95,10 +96,11 @@ const shownProblems = 5
 
 /**
  * Judges the bookings that a product holds. This is possible only once, and only while `next` asks for them (decisions
- * §25). Each booking must match its last delivery, so a product with filters needs only the bookings that its filters
- * let through. A cancelled booking may be missing, and additional bookings are allowed.
+ * §25). Each delivered booking must match its last delivery, so a product with filters needs only the bookings that
+ * match its filters. A cancelled booking may be missing, and additional bookings are allowed.
  *
- * @throws DomainError `conflict` before the state is requested and after it has been judged
+ * @returns the certification with the problems found
+ * @throws DomainError `conflict` if the state is not requested or has already been judged
  */
 export async function judgeState(
   { db }: SandboxContext,

@@ -31,7 +31,7 @@ import {
 } from './step.ts'
 import { findRecords } from './store.ts'
 
-/** Maximum number of reads from the beginning that are tolerated after the first sync. */
+/** Maximum number of times that the feed may be read from its beginning after the first sync. */
 const maxBeginnings = 2
 const maxReadsOfErrors = 6
 const maxReadsOfQuietMinute = 13
@@ -247,9 +247,9 @@ export const feedSteps: CourseStep[] = [
 const incomplete: CaseName[] = ['feed.pages', 'feed.changes', 'feed.lost', 'feed.restart']
 
 /**
- * Returns a step that waits until the clock has caught up with the versions, because each change in a burst moves the
- * versions a second further ahead. Until then, a product that continues from its own clock misses nothing, so its
- * mistake would stay hidden.
+ * Returns a step that waits until the clock has caught up with the versions. Versions are at least a second apart, so a
+ * burst of changes moves them ahead of the clock. While they are ahead, a product that continues from its own clock
+ * misses nothing, so its mistake would go unnoticed.
  */
 function waitForClock(name: string, next: Next): CourseStep {
   return {
@@ -263,14 +263,14 @@ function waitForClock(name: string, next: Next): CourseStep {
   }
 }
 
-/** Returns the reads of the feed since the step began. */
+/** Returns the requests to the feed since the step began. */
 function reads(run: Run): RequestRecord[] {
   return requestsTo(run, route)
 }
 
 /**
- * Returns the longest pause so far between the response to one read and the arrival of the next read. Only steps
- * without a stop and without faults show the product's own pace.
+ * Returns the product's pace so far, which is the longest pause between the response to one feed request and the
+ * arrival of the next. Used only in steps without stops and faults, which would distort the pace.
  */
 function paceSoFar(run: Run): Facts {
   let pace = run.certification.facts.pace ?? 0
@@ -282,7 +282,7 @@ function paceSoFar(run: Run): Facts {
   return { pace }
 }
 
-/** Returns true if the product counts as stopped: it has not read the feed for twice its pace, within limits. */
+/** Returns true if the product counts as stopped because it has not read the feed for a while; see `bounds.silence`. */
 function isSilent(run: Run): boolean {
   const { bounds, certification, now, playedAt } = run
   const silence = Math.max(bounds.silence, 2 * (certification.facts.pace ?? 0))
@@ -290,7 +290,7 @@ function isSilent(run: Run): boolean {
   return now.getTime() - last >= Math.min(bounds.longestSilence, silence)
 }
 
-/** Returns the reads since the first sync that started at the beginning of the feed. */
+/** Returns the requests that read the feed from its beginning after the first sync. */
 async function beginnings({ app, bounds, certification }: Run): Promise<RequestRecord[]> {
   const { _id, facts, started_at } = certification
   const records = await findRecords(app.db, _id, facts.syncedAfter ?? 0)
@@ -299,7 +299,7 @@ async function beginnings({ app, bounds, certification }: Run): Promise<RequestR
   )
 }
 
-/** Grades the first read after a stop. Returns null if that read continues from a position. */
+/** Grades the first page requested after a stop. Returns null if the request continues from a position. */
 async function gradeFirstRead(run: Run, first: RequestRecord): Promise<Result | null> {
   if (!isFromBeginning(first, run.certification.started_at)) return null
   // A product that always reads everything fails `feed.continues` instead.

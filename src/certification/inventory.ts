@@ -27,7 +27,7 @@ const route = 'POST /sandbox/integrations/:provider/availability'
 const yearDays = 365
 /** Number of nights in each change that a product is asked to push. */
 const askedNights = 7
-/** A number of units that is larger than a room type can have, so that pushing it is refused. */
+/** A number of units that exceeds a room type's maximum, so a push of this number is refused. */
 const tooMany = 3_000_000_000
 
 /** The steps for a product that keeps availability up to date. */
@@ -139,7 +139,7 @@ export const inventorySteps: CourseStep[] = [
   },
 ]
 
-/** Returns the common parts of the steps that ask a product to push a change. */
+/** Returns the fields shared by the steps that ask a product to push a change. */
 function asksForChange(draws: string) {
   return {
     byHand: route,
@@ -157,7 +157,7 @@ function asked(run: Run): NightsToPush {
   return nights
 }
 
-/** Adds a change to the list of requested changes, which are checked at the end of the course. */
+/** Returns the requested changes plus the given change. All of them are checked at the end of the course. */
 function noteAsked(run: Run, nights: NightsToPush): Facts {
   return { asked: [...(run.certification.facts.asked ?? []), nights] }
 }
@@ -206,7 +206,7 @@ function rangesOf(nights: UnitNight[]): number {
     .length
 }
 
-/** Draws nights for a product to change, and a number of units that none of those nights has yet. */
+/** Draws nights for a product to change, and a number of units that none of these nights has. */
 async function drawNights(run: Run, name: string): Promise<NightsToPush> {
   const { seed } = run.certification
   const { room_types, start_date } = await yearOf(run)
@@ -230,7 +230,10 @@ async function isPushed(run: Run, nights: NightsToPush): Promise<boolean> {
   return (await unitsOf(run, nights)).every(({ available }) => available === nights.available)
 }
 
-/** Describes the first night whose units left differ from the last requested number; returns null if none differs. */
+/**
+ * Describes the first night whose number of units left differs from the number last requested. Returns null if there is
+ * no such night.
+ */
 async function firstDifference(run: Run, everything: NightsToPush[]): Promise<string | null> {
   const last = new Map<string, { room_type_id: number; available: number; night: UnitNight }>()
   for (const { available, ...nights } of everything)

@@ -9,21 +9,24 @@ import { askFor, findAllRunning, sweepRecords } from './store.ts'
 
 const leaseMilliseconds = 10_000
 /**
- * Time that checking a certification may spend on reading requests. A slower check is followed by a pause of ten times
- * the excess, so that reading takes up only a small part of the time.
+ * Time that a check of a certification may spend loading requests, in milliseconds. After a slower check, the
+ * certification is paused for ten times the excess, so that loading takes up only a small share of the time.
  */
 const freeMilliseconds = 100
 const restFactor = 10
-/** Number of checks skipped after a failure. Otherwise, a certification could fail every second for hours. */
+/**
+ * Number of polling intervals to pause a certification after a failure. Otherwise, it could fail every second for
+ * hours.
+ */
 const looksLeftOut = 10
-/** Number of intervals skipped after a round that found no running certification. */
+/** Number of polling intervals skipped after a round that found no running certification. */
 const looksLeftOutIdle = 4
-/** Maximum number of certifications advanced concurrently. Advancing more would keep requests waiting. */
+/** Maximum number of certifications advanced concurrently. Advancing more would slow down requests. */
 const atOnce = 8
 
 /**
  * Plays and grades the running certifications in rounds. A lease limits the work to one process at a time, because two
- * processes would play the same step twice. If that process dies, another process takes over ten seconds later.
+ * processes would play the same step twice. If that process dies, another process takes over once the lease expires.
  */
 export class CertificationLeader {
   private readonly lease = { name: 'certifications', owner: crypto.randomUUID() }
@@ -41,7 +44,7 @@ export class CertificationLeader {
   ) {
     this.timer = setInterval(() => this.begin(), bounds.look)
     this.timer.unref()
-    // The lease also shows that a service uses the database, so it is taken immediately.
+    // The lease also shows that a service is using the database, so it is taken immediately.
     this.begin()
   }
 
@@ -62,7 +65,10 @@ export class CertificationLeader {
     await releaseLease(this.app.db, this.lease).catch(() => {})
   }
 
-  /** Renews the lease and begins a round. Renewals continue even while a long step delays the end of a round. */
+  /**
+   * Takes or renews the lease, and starts a round if none is running. The lease is renewed even while a long step keeps
+   * a round running.
+   */
   private async look(): Promise<void> {
     const { db, clockWatch } = this.app
     if (this.isStopped || !clockWatch.isSound()) return
@@ -95,7 +101,7 @@ export class CertificationLeader {
     await sweepRecords(this.app.db, now)
   }
 
-  /** Advances a certification. If that fails, shows in `next` why the course cannot continue. */
+  /** Advances a certification. If that fails, `next` explains why the course cannot continue. */
   private async advance(certification: Certification): Promise<void> {
     const { _id, scope } = certification
     if ((this.pausedUntil.get(_id) ?? 0) > performance.now()) return

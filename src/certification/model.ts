@@ -42,7 +42,7 @@ export interface YearToPush {
   end_date: string
 }
 
-/** The action that the product or its operator is asked for. Completion is observed, not confirmed. */
+/** The action that the product or its operator is asked to take. Completion is observed, not confirmed. */
 export type Next = { text: string } & (
   | { action: 'start' | 'stop' | 'wait' | 'upload_state' }
   | ({ action: 'push_all' } & YearToPush)
@@ -56,12 +56,12 @@ export type Next = { text: string } & (
 export interface Case {
   name: CaseName
   status: 'waiting' | 'passed' | 'failed' | 'skipped'
-  /** Reason that the case failed or was skipped, as a sentence for the partner. */
+  /** Reason that the case failed or was skipped, as a sentence for the partner; null otherwise. */
   because: string | null
   request_ids: string[]
 }
 
-/** Values that are stored before a step plays anything, so that another process can continue the step. */
+/** Values that are stored with a step, so that another process can continue it. */
 export interface Memo {
   /** The host's last version before the step played anything. */
   after: Date
@@ -72,9 +72,9 @@ export interface Memo {
   judged?: string[]
 }
 
-/** Facts that later steps need from earlier steps. */
+/** Facts that earlier steps establish for later steps. */
 export interface Facts {
-  /** The longest pause between two reads of the feed, in milliseconds. */
+  /** The longest pause between two requests to the feed, in milliseconds. */
   pace?: number
   /** Number of requests seen when the first sync was complete. */
   syncedAfter?: number
@@ -82,9 +82,9 @@ export interface Facts {
   listings?: number[]
   /** The changes that the product was asked to push and has pushed, in order. */
   asked?: NightsToPush[]
-  /** Id of the booking that the product has created; null until it creates one. */
+  /** Id of the booking that the product has created; null if it has not created any. */
   booking?: number | null
-  /** Departure day of the first stay that the product was asked to book; later stays begin after it. */
+  /** Departure day of the first stay that the product was asked to book; later stays start after that day. */
   bookedUntil?: string
 }
 
@@ -93,13 +93,13 @@ const stepFields = {
   index: number,
   /**
    * A step is stored before it is played, so a process that takes over may play the step again, which is harmless. Held
-   * requests are answered only once, before the step is first played.
+   * requests are released only once, before the step is first played.
    */
   state: word<'begun' | 'released' | 'played'>(),
   began_at: moment,
   /**
-   * Number of requests that earlier steps have seen. Later requests belong to this step. A count is used because
-   * different processes' clocks disagree.
+   * Number of requests that belong to earlier steps. Later requests belong to this step. A count is used because the
+   * processes' clocks differ.
    */
   after: number,
   played_at: momentOrNull,
@@ -127,7 +127,8 @@ const fields = {
   cases: list<Case>(Object),
   step: objectOrNull(stepFields),
   /**
-   * The action that the product is asked for; null until the sandbox is filled, and once the certification has ended.
+   * The action that the product is asked to take; null until the sandbox is filled, and once the certification has
+   * ended.
    */
   next: mixedOrNull<Next>(),
   facts: mixed<Facts>(),
@@ -173,12 +174,12 @@ const recordFields = {
   request_id: textOrNull,
   status: number,
   fault: textOrNull,
-  /** Number of bookings that were delivered in a version that no earlier request had delivered. */
+  /** Number of booking versions that this response was the first to deliver. */
   delivered: number,
-  /** True for a page of the feed; the next two fields describe that page. */
+  /** True if the response is a page of the feed. The next two fields describe the page. */
   is_page: flag,
   is_first: flag,
-  /** A version after which the page begins; null for the beginning of the feed. */
+  /** A version after which the page starts; null for the beginning of the feed. */
   from: momentOrNull,
   items: number,
   nights: number,
@@ -187,7 +188,9 @@ const recordFields = {
   expires_at: moment,
 }
 
-/** A certification's record of a request, without any values that were sent. Deleted when the certification ends. */
+/**
+ * A certification's record of a request, without any of the values in the request. Deleted when the certification ends.
+ */
 export type RequestRecord = Stored<typeof recordFields>
 
 const recordSchema = schemaOf(recordFields)

@@ -11,7 +11,7 @@ import { parseFeedTime } from '../versions/format.ts'
 const feed = 'GET /sandbox/integrations/:provider/bookings'
 const detail = 'GET /sandbox/integrations/:provider/bookings/:id'
 
-/** A booking from a response, with the fields that both the feed and the detail contain. */
+/** A booking from a response, with the fields that the feed and the detail have in common. */
 export interface DeliveredBooking {
   id: number
   version: Date
@@ -20,7 +20,7 @@ export interface DeliveredBooking {
   checkout_at: string
 }
 
-/** Returns the bookings that a response contained, even if the client already has the page and gets a 304. */
+/** Returns the bookings in a response, including a page that is sent as a 304 because the client already has it. */
 export function deliveredBookings({ operation, data }: Observed): DeliveredBooking[] {
   if (data === null) return []
   if (operation === feed) return (data as { Bookings: FeedItem[] }).Bookings.map(toDelivered)
@@ -43,11 +43,11 @@ function toDelivered({
 export interface PagePlace {
   /** True for the first page of a walk through the feed. */
   isFirst: boolean
-  /** A version after which the page begins; null for the beginning of the feed. */
+  /** A version after which the page starts; null for the beginning of the feed. */
   from: Date | null
 }
 
-/** Returns the place of the feed page that a request has read, or null if the request has read none. */
+/** Returns the place of the feed page in a response, or null if the response is not a feed page. */
 export async function readPagePlace(db: Db, seen: Observed): Promise<PagePlace | null> {
   const { operation, status } = seen
   if (operation !== feed || status !== 200) return null
@@ -68,7 +68,8 @@ interface FeedQuery {
 }
 
 /**
- * Returns the latest version that can precede the page's first booking. A host's versions are at least a second apart.
+ * Returns the latest version that can precede the page's first booking, or null if the page is empty. A host's versions
+ * are at least a second apart.
  */
 function beforeFirst(seen: Observed): Date | null {
   const [first] = deliveredBookings(seen)

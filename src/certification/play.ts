@@ -11,8 +11,8 @@ import { type Place, placesFor, type Stage, type Stay } from '../sandbox/scenari
 const daysAhead = 30
 
 /**
- * Plays a scenario in a certification's sandbox. All changes are visible once the promise resolves. Guests book stays
- * that have units left. If the product has left no booking to change, a guest books a stay first.
+ * Plays a scenario in a certification's sandbox. All changes are visible once the promise resolves. Guests book only
+ * stays that have units left. If there is no suitable booking, a guest first books a stay.
  */
 export async function play(
   stage: Stage,
@@ -36,19 +36,19 @@ export async function play(
 }
 
 /**
- * Waits until the first change's version, which may be up to a second ahead of the clock, is in the past. A product
- * that then continues from its own clock misses the change.
+ * Waits a second, because the first change's version may be up to a second ahead of the clock. Once the version is in
+ * the past, a product that continues from its own clock misses the change.
  */
 export const passFirstVersion = () => Bun.sleep(1000)
 
 const stayNights = 30
-/** Number of days ahead beyond which no product is asked about any night. */
+/** Number of days that are searched for an open stay. No product is asked to push nights further ahead. */
 const farDays = 600
 
 /**
  * Finds the first stay with enough units left. A product that pushes its real availability may have closed any month,
  * so the months are tried one after another. If the product has closed all of them, the service opens units on nights
- * that no product is asked about.
+ * that no product is asked to push.
  *
  * @param from the earliest first night
  * @param count number of bookings that must fit

@@ -14,7 +14,7 @@ import { serializeCertification } from './schema.ts'
 const validSeconds = 365 * 86_400
 
 /**
- * Returns the signed report of a passed certification: a JWS (Ed25519, compact), valid for a year (decisions §25).
+ * Returns a passed certification's signed report: a compact JWS (Ed25519) that is valid for a year (decisions §25).
  *
  * @throws DomainError `conflict` if the certification has not passed
  */
@@ -29,7 +29,7 @@ export async function reportOf(
       `Only a passed certification has a report; this one is ${certification.status}`,
     )
   const now = clockWatch.databaseNow()
-  // All copies of a report have the same issue time, which is the time at which the certification was passed.
+  // Every copy of a report has the same issue time, which is the time at which the certification passed.
   const issued = Math.floor((certification.ended_at ?? now).getTime() / 1000)
   const { kid, algorithm, privateKey } = await signingKey(liveDb, secrets, now)
   const { name } = await findKeyById(liveDb, certification.key_id)
@@ -49,8 +49,8 @@ export async function reportOf(
 }
 
 /**
- * Cache time of the published keys. Caching only delays the publication of a new key, and no earlier report is signed
- * with the new key.
+ * Time for which the published keys are cached. Caching only delays the publication of a new key, which has not signed
+ * any earlier report.
  */
 const sharedSeconds = 5
 

@@ -19,7 +19,7 @@ import {
 import { startCertification } from './start.ts'
 import { endCertification, findCertification, findLastRecord, listCertifications } from './store.ts'
 
-/** Routes for certifying a partner's product by playing a course in its sandbox (decisions §25). */
+/** Routes for certifying a partner's product by playing a course in the partner's sandbox (decisions §25). */
 export function certificationRoutes(app: SandboxContext) {
   const access: Access = { permission: 'any', window: 'insight', environment: 'skips' }
   const accessToOne: Access = { ...access, errors: ['not_found'] }
@@ -118,7 +118,7 @@ export function certificationRoutes(app: SandboxContext) {
     )
 }
 
-/** Maximum number of missing bookings that are named. */
+/** Maximum number of missing bookings whose ids are returned. */
 const namedBookings = 5
 
 /**

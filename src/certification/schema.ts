@@ -105,8 +105,8 @@ const ProgressView = named(
 )
 
 /**
- * A running certification's progress: the product's last request, the number of missing bookings, and the first of
- * their ids.
+ * A running certification's progress: the product's last request, the number of missing bookings, and the ids of the
+ * first few.
  */
 export interface Progress {
   last: RequestRecord | null

@@ -42,9 +42,9 @@ const fillings = new KeyedMutex(30_000, busy)
 /**
  * Starts a certification: clears the key's sandbox and fills it with 130 bookings.
  *
- * @throws DomainError `forbidden` if the key lacks a permission that a profile needs; `conflict` while another
- * certification of the key is running, and, with a retry time, if the sandbox was cleared too often or too many
- * certifications start concurrently
+ * @throws DomainError `forbidden` if the key lacks a permission that a profile needs; `conflict` if another
+ * certification of the key is running or, with a retry time, if the sandbox was cleared too often or too many
+ * certifications are starting
  */
 export async function startCertification(
   app: SandboxContext,
@@ -124,7 +124,7 @@ async function begin(stage: Stage, certification: Certification): Promise<Certif
   const begun = { scope, ...firstStep(app.clockWatch.databaseNow()) }
   const filled = await changeCertification(app.db, certification, begun)
   if (filled) return filled
-  // The certification was deleted in the meantime, perhaps before its observation began.
+  // The certification has ended, perhaps before its observation began.
   await endObservation(app.db, certification.key_id, certification._id)
   throw new DomainError('conflict', 'The certification has ended in the meantime')
 }

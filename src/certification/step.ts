@@ -11,7 +11,7 @@ export interface CourseStep {
   /** The cases that this step decides. */
   cases: CaseName[]
   /**
-   * Route that the step's requests go to. Present only if a person carries out the step, which then cannot be late
+   * Route that the step's requests go to. Present only if a person carries out the step. Such a step cannot be late
    * until its first request has arrived.
    */
   byHand?: string
@@ -25,9 +25,11 @@ export interface CourseStep {
   /** Plays the step. If the process dies midway, another process plays the step again. */
   play?(run: Run): Promise<void>
   look(run: Run): Promise<Look>
-  /** Returns the bookings that the product has yet to read. Absent if the step waits for something else. */
+  /** Returns the bookings that the product has yet to read. Absent if the step does not wait for bookings. */
   missing?(run: Waiting): Promise<{ id: number }[]>
-  /** Returns the reason that all cases of a late step fail, or each case's result. Absent if the step is never late. */
+  /**
+   * Returns the reason for failing all cases of a late step, or a result per case. Absent if the step is never late.
+   */
   late?(run: Run): string | Promise<string | Results>
 }
 
@@ -41,13 +43,13 @@ export interface Run extends Stage {
   step: Step
   /** The current time on the database's clock, which all times in a run refer to. */
   now: Date
-  /** Time at which all changes played by the step had become visible. */
+  /** Time by which all changes played by the step were visible; until then, the time at which the step began. */
   playedAt: Date
   /**
    * Requests answered since the step began, in order of arrival, excluding automatic retries by the product's runtime.
    */
   records: RequestRecord[]
-  /** The step's faults in their current state. */
+  /** The step's timed faults in their current state. */
   faults: FaultRule[]
   /** Ordinal of the certification's last recorded request. */
   seen: number
@@ -57,7 +59,7 @@ export interface Run extends Stage {
 export interface Look {
   results?: Results
   isDone?: boolean
-  /** The new action that the product is asked for; absent if it stays the same. */
+  /** The new action that the product is asked to take; absent if the action stays the same. */
   next?: Next
   /** A number that grows as the product advances. A step that makes no progress for `timeout` is late. */
   progress?: number
@@ -95,16 +97,16 @@ export const wait: Next = {
   text: 'Leave the product running; the course continues by itself',
 }
 
-/** Draws a whole number from `minimum` to `maximum`. Seed and name determine the result, so a seed fixes the course. */
+/** Draws a whole number from `minimum` to `maximum`. The same seed and name always give the same number. */
 export function draw(seed: string, name: string, minimum: number, maximum: number): number {
   const drawn = createHash('sha256').update(`${seed}/${name}`).digest().readUInt32BE(0)
   return minimum + (drawn % (maximum - minimum + 1))
 }
 
 /**
- * Returns the action that the product is asked for.
+ * Returns the certification's `next`, which must have the given action.
  *
- * @throws Error if the product is asked for another action
+ * @throws Error if `next` is null or has another action
  */
 export function askedFor<A extends Next['action']>(
   { certification: { next } }: Run,
@@ -118,7 +120,7 @@ export function askedFor<A extends Next['action']>(
 /** A limit above the number of bookings that a sandbox can hold. */
 const allBookings = 10_000
 
-/** Returns all bookings changed after a version, in their current state. */
+/** Returns the current state of all bookings changed after a version, or of all bookings if `after` is null. */
 export function changesAfter({ app, hostId }: Pick<Stage, 'app' | 'hostId'>, after: Date | null) {
   return findChanges(app.db, { host_id: hostId }, after, { skip: 0, limit: allBookings })
 }
@@ -129,10 +131,9 @@ export function requestsTo({ records }: Pick<Run, 'records'>, operation: string)
 }
 
 /**
- * Removes automatic retries by the product's runtime. An equal request that arrives shortly after another counts as
- * such a retry.
+ * Returns the records without automatic retries by the product's runtime.
  *
- * @param milliseconds time within which an equal request counts as a retry
+ * @param milliseconds time within which a request that equals an earlier request counts as a retry
  */
 export function withoutRepetitions(records: RequestRecord[], milliseconds: number): RequestRecord[] {
   const last = new Map<string, number>()
@@ -141,48 +142,48 @@ export function withoutRepetitions(records: RequestRecord[], milliseconds: numbe
     const name = [operation, body_hash, is_first, from?.getTime()].join('/')
     const before = last.get(name)
     const isRepetition = before !== undefined && at.getTime() - before < milliseconds
-    // A retry that delivered a booking still counts.
+    // A retry that delivered new bookings still counts.
     if (isRepetition && record.delivered === 0) return false
     last.set(name, at.getTime())
     return true
   })
 }
 
-/** Returns true if the product cannot have received the whole response. */
+/** Returns true if the product cannot have received the handler's whole response. */
 function isLost({ fault }: Pick<RequestRecord, 'fault'>): boolean {
   return fault !== null && fault !== 'slow'
 }
 
-/** Returns true if the response arrived and was not an error. */
+/** Returns true if the response reached the product and was not an error. */
 export function isGood(record: Pick<RequestRecord, 'fault' | 'status'>): boolean {
   return !isLost(record) && record.status < 300
 }
 
-/** A read from a position this long before the certification's start counts as a read from the beginning. */
+/** Reading from a position this long before the certification's start counts as reading from the beginning. */
 const longAgoMilliseconds = 2 * 86_400_000
 
-/** Returns true for a read of the feed's first page from the very beginning. */
+/** Returns true if a request read the first page of the feed from the beginning. */
 export function isFromBeginning({ is_page, is_first, from }: RequestRecord, startedAt: Date): boolean {
   const longAgo = startedAt.getTime() - longAgoMilliseconds
   return is_page && is_first && (from === null || from.getTime() < longAgo)
 }
 
-/** Returns true if all of a step's faults have been injected and are over. */
+/** Returns true if all of a step's faults have started and ended. */
 export function areOver({ faults, now }: Pick<Run, 'faults' | 'now'>): boolean {
   return faults.every(({ until }) => until !== null && until <= now)
 }
 
-/** Returns true if a request that arrived after the step was played and its faults ended has succeeded. */
+/** Returns true if the step was played, its faults are over, and a request that arrived after both has succeeded. */
 export function hasRecovered(run: Run, records: RequestRecord[]): boolean {
   const since = Math.max(Number(run.playedAt), ...run.faults.map(({ until }) => Number(until)))
   return areOver(run) && records.some((record) => isGood(record) && Number(record.at) >= since)
 }
 
 /**
- * Grades the requests into which a fault was injected. Requests that were already on their way when the first of them
- * was answered are tolerated.
+ * Grades how often the product got a fault after the first response with that fault. Requests already in flight at that
+ * time are tolerated, and so is one further request for each of them.
  *
- * @param allowed number of further requests tolerated in addition to the requests that were on their way
+ * @param allowed number of further requests that are tolerated in any case
  */
 export function gradeFurther(
   records: RequestRecord[],
@@ -199,7 +200,7 @@ export function firstRefused(records: RequestRecord[]): RequestRecord | undefine
   return records.find((record) => record.status === 422 && !isLost(record))
 }
 
-/** Grades whether a refused body was sent again unchanged. Returns null while the grade is undecided. */
+/** Fails if a refused body was sent again unchanged. Returns null while the result is undecided. */
 export function gradeRepeated(
   run: Pick<Run, 'now' | 'bounds'>,
   records: RequestRecord[],

@@ -27,15 +27,15 @@ export async function insertCertification(db: Db, certification: Certification):
   await certificationModel(db).create([certification])
 }
 
-/** Deletes a certification that could not begin. */
+/** Deletes a certification that could not be started. */
 export async function removeCertification(db: Db, id: number): Promise<void> {
   await certificationModel(db).deleteOne({ _id: id })
 }
 
 /**
- * Returns a certification of a key.
+ * Returns a key's certification by id.
  *
- * @throws DomainError `not_found`, including for an undefined id
+ * @throws DomainError `not_found` if there is none or the id is undefined
  */
 export async function findCertification(
   db: Db,
@@ -52,7 +52,9 @@ export function listCertifications(db: Db, keyId: number): Promise<Certification
   return certificationModel(db).find({ key_id: keyId }).sort({ _id: -1 }).limit(keptOfKey).lean()
 }
 
-/** Lists the certifications of all hosts or of one host for administrators, newest first. */
+/**
+ * Lists one host's certifications, or all certifications if `hostId` is undefined, newest first. For administrators.
+ */
 export function listAllCertifications(
   db: Db,
   { hostId, limit }: { hostId?: number | undefined; limit: number },
@@ -61,7 +63,7 @@ export function listAllCertifications(
   return certificationModel(db).find(filter).sort({ _id: -1 }).limit(limit).lean()
 }
 
-/** Returns the running certification of a key, or null. */
+/** Returns a key's running certification, or null. */
 export function findRunning(db: Db, keyId: number): Promise<Certification | null> {
   return certificationModel(db).findOne({ key_id: keyId, status: 'running' }).lean()
 }
@@ -71,10 +73,7 @@ export function findAllRunning(db: Db): Promise<Certification[]> {
   return certificationModel(db).find({ status: 'running' }).lean()
 }
 
-/**
- * Updates a running certification if it is unchanged since it was read. Returns null if another process changed it
- * first or if the certification has ended.
- */
+/** Updates a running certification if it has not changed since it was read. Returns null if it has changed or ended. */
 export function changeCertification(
   db: Db,
   { _id, revision }: Pick<Certification, '_id' | 'revision'>,
@@ -89,7 +88,9 @@ export function changeCertification(
     .lean()
 }
 
-/** Replaces `next` unless the current step has been played, even if the certification has changed since it was read. */
+/**
+ * Replaces `next` if the current step has not been played yet. Unlike {@link changeCertification}, ignores `revision`.
+ */
 export async function askFor(db: Db, id: number, next: Next): Promise<void> {
   await certificationModel(db).updateOne(
     { _id: id, status: 'running', 'step.state': { $in: ['begun', 'released'] } },
@@ -113,11 +114,11 @@ export function noteProblems(
     .lean()
 }
 
-/** Delay after the end of a certification before the records of late requests are swept. */
+/** Delay between the end of a certification and the sweep of late requests' records. */
 const sweepMilliseconds = 60_000
 
 /**
- * Ends a certification even if it has changed since it was read. From then on, nothing is recorded or played. The
+ * Ends a certification even if it has changed since it was read. Nothing is recorded or played afterwards, and the
  * recorded requests and deliveries are deleted.
  *
  * @param because reason given for skipping undecided cases
@@ -149,7 +150,8 @@ export async function endCertification(
 }
 
 /**
- * Deletes the records of ended certifications once more, because requests may still have been in progress at the end.
+ * Deletes the records of ended certifications again, because requests that were in progress at the end may have been
+ * recorded since.
  */
 export async function sweepRecords(db: Db, now: Date): Promise<void> {
   const due = await certificationModel(db)
@@ -214,7 +216,7 @@ function realFault(status: number): string | null {
 const deliveryId = (certificationId: number, bookingId: number, version: Date) =>
   `${certificationId}/${bookingId}/${version.getTime()}`
 
-/** Stores the deliveries that the certification does not have yet, and returns their number. */
+/** Stores the deliveries that are not stored yet, and returns the number of new deliveries. */
 async function storeDeliveries(
   db: Db,
   certification_id: number,
@@ -223,7 +225,7 @@ async function storeDeliveries(
 ): Promise<number> {
   const idOf = ({ id, version }: DeliveredBooking) => deliveryId(certification_id, id, version)
   const known = await findKnown(db, bookings.map(idOf))
-  // Another request may store the same deliveries in the meantime, so these are upserts.
+  // Another request may store the same deliveries concurrently, so these writes are upserts.
   const upserts = bookings
     .filter((booking) => !known.has(idOf(booking)))
     .map(({ id, ...booking }) => {
@@ -236,7 +238,7 @@ async function storeDeliveries(
   return stored.upsertedCount
 }
 
-/** Returns the given delivery ids that are already stored. */
+/** Returns the subset of delivery ids that are already stored. */
 async function findKnown(db: Db, ids: string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
   const found = await deliveryModel(db)
@@ -245,7 +247,7 @@ async function findKnown(db: Db, ids: string[]): Promise<Set<string>> {
   return new Set(found.map(({ _id }) => _id))
 }
 
-/** Returns the bookings whose version has been delivered to the product. */
+/** Returns the bookings whose current version has been delivered to the product. */
 export async function findDelivered<T extends { id: number; updated_at: Date }>(
   db: Db,
   certificationId: number,
@@ -273,7 +275,7 @@ export async function findRecords(db: Db, certificationId: number, after: number
 
 /**
  * Operations that are not attributed to the product, because the console and the command line call them while a product
- * runs.
+ * is running.
  */
 const lookedAt = ['bookings', 'messages'].map(
   (feed) => `GET /sandbox/integrations/:provider/${feed}/consumers`,

@@ -88,7 +88,7 @@ export const webhookSteps: CourseStep[] = [
 /** Reason given for a failed step in which no hint was sent. */
 const notSent = 'No hint could be sent; check that the endpoint is on'
 
-/** Returns a step that injects a fault into each hint's first attempt and grades one such hint. */
+/** Returns a step that injects a fault into each hint's first attempt and grades the first such hint. */
 function withFault(
   name: CaseName,
   hintFault: FaultName,
@@ -116,18 +116,18 @@ function reasonOf({ error, error_detail }: WebhookDelivery): string {
   return error_detail ? `${error}: ${error_detail}` : String(error)
 }
 
-/** Returns the attempted hints about the step's changes, oldest first. */
+/** Returns the step's hints that have been attempted and are not in flight, oldest first. */
 async function triedHints({ app, hostId, step }: Run): Promise<WebhookDelivery[]> {
   const hints = await findBookingHints(app.db, hostId, step.began_at)
   return hints.filter(({ attempts, in_flight }) => attempts > 0 && !in_flight)
 }
 
-/** Returns the attempted hints about the step's changes into which a fault was injected. */
+/** Returns the step's attempted hints into which the given fault was injected, oldest first. */
 async function hintsWith(run: Run, fault: FaultName): Promise<WebhookDelivery[]> {
   return (await triedHints(run)).filter(({ hidden_fault }) => hidden_fault === fault)
 }
 
-/** Returns true if the product has accepted any hint since the certification began. */
+/** Returns true if the product has accepted any hint since the certification started. */
 async function hasTakenHint({ app, hostId, certification }: Run): Promise<boolean> {
   const hints = await findBookingHints(app.db, hostId, certification.started_at)
   return hints.some(({ response_status }) => isTaken(response_status))
@@ -137,7 +137,7 @@ function isTaken(status: number | null): boolean {
   return status !== null && status >= 200 && status < 300
 }
 
-/** Passes a product that refused the extra hint with 4xx and accepted the real hint that followed. */
+/** Passes if the product refused the extra hint with 4xx and accepted the genuine hint that followed. */
 function gradeRefusal(hint: string, { response_status, extra_status }: WebhookDelivery): Result {
   if (extra_status === null || extra_status < 400 || extra_status >= 500)
     return failed(

@@ -2,15 +2,16 @@ import type { Clock } from '../core/clock.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { findAhead } from './life-store.ts'
 
-/** Maximum number of seconds that a sandbox's clock may be ahead in total: 400 days. */
+/** Maximum total offset of a sandbox's clock, in seconds: 400 days. */
 export const maxAheadSeconds = 400 * 86_400
 
 /**
- * The clocks of all sandboxes. Each clock is as far ahead as its key has moved it (decisions §22). A request learns its
- * clock's offset when it reads its sandbox; background work reloads the offsets of all clocks that are ahead.
+ * The clocks of all sandboxes. A clock's offset is the total amount by which its key has moved the clock forward
+ * (decisions §22). A request gets the offset from its sandbox's record; background work reloads the offsets of all
+ * clocks that are ahead.
  */
 export class SandboxClocks {
-  /** Number of seconds that each clock is ahead, by scope. Clocks that were never moved are absent. */
+  /** Offset of each clock in seconds, by scope. Clocks that were never moved are absent. */
   private readonly ahead = new Map<number, number>()
 
   constructor(
@@ -23,12 +24,12 @@ export class SandboxClocks {
     return new Date(this.real().getTime() + ahead * 1000)
   }
 
-  /** Records an offset in seconds. Offsets only grow, so a lower one comes from an earlier read and is ignored. */
+  /** Records an offset in seconds. Offsets only grow, so a lower offset is out of date and is ignored. */
   note(scope: number, seconds: number): void {
     if (seconds > (this.ahead.get(scope) ?? 0)) this.ahead.set(scope, seconds)
   }
 
-  /** Reloads the offsets of all clocks, and forgets those of ended sandboxes. */
+  /** Reloads all offsets and removes the offsets of sandboxes that have ended. */
   async refresh(): Promise<void> {
     const before = [...this.ahead.keys()]
     const found = new Map((await findAhead(this.db)).map(({ _id, ahead_seconds }) => [_id, ahead_seconds]))

@@ -16,12 +16,12 @@ import { type Observer, visitsOf } from './visit.ts'
 const sweepEveryMilliseconds = 60_000
 
 /**
- * Opens the sandbox, in which the contract's routes run unchanged. Its context is the live context except for the
- * database and everything that depends on the database (decisions §13).
+ * Opens the sandbox environment, in which the contract's routes run unchanged. Its context equals the live context
+ * except for the database and everything that depends on the database (decisions §13).
  *
- * @param models all collections
- * @param topicsOf creates the topics that an outbox handles
- * @param observer watches the requests to observed sandboxes
+ * @param models the models of all collections
+ * @param topicsOf creates the topics that the outbox worker handles
+ * @param observer receives the requests to observed sandboxes
  */
 export async function openSandboxEnvironment(
   live: AppContext,
@@ -48,7 +48,7 @@ export async function openSandboxEnvironment(
   webhooks.start()
   const store = { db, clock, clockWatch: live.clockWatch, config, ids: sequenceIds(db), models }
   const sweeper = setInterval(() => {
-    // With a wrong clock, a sandbox that has just been created could seem to have expired.
+    // If this process's clock is wrong, a new sandbox could appear to have expired.
     if (!live.clockWatch.isSound()) return
     sweepSandboxes(store).catch((error) => log.warn({ error: String(error) }, 'Cannot sweep the sandboxes'))
   }, sweepEveryMilliseconds)

@@ -11,10 +11,12 @@ type Context = Pick<AppContext, 'db' | 'clock' | 'clockWatch' | 'config' | 'ids'
 
 /** Time after which the process that is filling a sandbox is presumed dead. */
 const maxFillMilliseconds = 600_000
-/** Duration of the lease for filling a sandbox, and maximum wait of the key's other requests, in milliseconds. */
+/**
+ * Duration of the lease for filling a sandbox, and maximum time that the key's other requests wait, in milliseconds.
+ */
 const filling = { lasts: 30_000, waits: 10_000 }
 
-/** Returns a key's open sandbox, or null. While this process's clock is wrong, no sandbox counts as ended. */
+/** Returns a key's open sandbox, or null. While this process's clock is wrong, no sandbox counts as expired. */
 export function findSandbox(
   { db, clock, clockWatch }: Pick<Context, 'db' | 'clock' | 'clockWatch'>,
   keyId: number,
@@ -23,9 +25,9 @@ export function findSandbox(
 }
 
 /**
- * Returns a key's sandbox. Fills a new one from `sandbox/data` on first use, or if the previous one was cleared or had
- * no write for an hour. The previous scope then becomes unreachable, and its documents are deleted. While this
- * process's clock is wrong, no sandbox counts as ended.
+ * Returns a key's sandbox. Fills a new sandbox from `sandbox/data` on first use, or if the previous sandbox was cleared
+ * or had no write for an hour. The previous sandbox then becomes unreachable, and its documents are deleted. While this
+ * process's clock is wrong, no sandbox counts as expired.
  *
  * @throws ClockSkewError if the key has no sandbox and this process's clock is wrong; DomainError `conflict` with a
  * retry time if the sandbox has been filled too often or another request takes too long to fill it
@@ -41,7 +43,7 @@ export async function openSandbox(store: Context, keyId: number): Promise<OpenSa
   return shared
 }
 
-/** Sandboxes that this process is filling or waiting for, so that concurrent requests of a key share one attempt. */
+/** Pending fills by database and key, so that a key's concurrent requests share one attempt. */
 const fills = new Map<string, Promise<OpenSandbox>>()
 
 /** Fills a key's sandbox, or waits for the request that is filling it. */
@@ -87,7 +89,7 @@ async function fillSandbox(store: Context, keyId: number): Promise<OpenSandbox> 
     return sandbox
   } catch (error) {
     if (!isDuplicate(error)) throw error
-    // Filling took so long that another request has opened a sandbox for the key.
+    // Filling took so long that another request opened a sandbox for the key first.
     await endSandboxes(store, { _id: scope }, clock())
     throw busy()
   }

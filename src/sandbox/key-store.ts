@@ -13,14 +13,17 @@ export async function noteFill(db: Db, keyId: number, filledAt: Date): Promise<v
   await retryDuplicate(() => sandboxKeyModel(db).updateOne({ _id: keyId }, noted, { upsert: true }))
 }
 
-/** Returns the seconds until a key's sandbox may be filled again; 0 if it may be filled immediately. */
+/** Returns the number of seconds until a key's sandbox may be filled again; 0 if it may be filled immediately. */
 export async function secondsUntilFill(db: Db, keyId: number, now: Date): Promise<number> {
   const { fills = [] } = (await sandboxKeyModel(db).findById(keyId).lean()) ?? {}
   const free = (fills.at(-maxFills)?.getTime() ?? 0) + fillsMilliseconds
   return Math.max(0, Math.ceil((free - now.getTime()) / 1000))
 }
 
-/** Returns the last versions of a key's earlier sandboxes. Pollers expect a fresh sandbox to continue after them. */
+/**
+ * Returns the last versions of a key's earlier sandboxes, or zeros if there were none. A fresh sandbox continues after
+ * these versions, so that a poller's stored position remains valid.
+ */
 export async function lastVersionsOf(db: Db, keyId: number): Promise<ClockStart> {
   const { last_version = 0, last_message_version = 0 } =
     (await sandboxKeyModel(db).findById(keyId).lean()) ?? {}
@@ -41,7 +44,9 @@ export async function keepVersions(
   )
 }
 
-/** Deletes state that no later sandbox needs, because its versions are in the past and its fills no longer count. */
+/**
+ * Deletes key state that no later sandbox needs, because its versions are in the past and its fills no longer count.
+ */
 export async function sweepKeys(db: Db, now: Date): Promise<void> {
   const passed = { $lte: now.getTime() / 1000 }
   const recent = { $elemMatch: { $gt: new Date(now.getTime() - fillsMilliseconds) } }

@@ -9,7 +9,7 @@ type Context = Pick<AppContext, 'db' | 'clock'> & { models: ScopedModel[] }
 /** Lifetime of a sandbox after its last write (contract, Limits; decisions §13). */
 const lifetimeMilliseconds = 3_600_000
 
-/** Limits of a sandbox (decisions §13). */
+/** Maximum size of a sandbox (decisions §13). */
 const maxDocuments = 5000
 const maxBytes = 64 * 1024 * 1024
 
@@ -26,7 +26,7 @@ function endAfter(now: Date): Date {
 /**
  * Returns a key's open sandbox, or null.
  *
- * @param now current time; null if this process's clock is wrong and cannot tell whether the sandbox has ended
+ * @param now current time; null if this process's clock is wrong, in which case no sandbox counts as expired
  */
 export function findOpen(db: Db, keyId: number, now: Date | null): Promise<OpenSandbox | null> {
   const filter = { key_id: keyId, state: 'open', ...(now ? { due_at: { $gt: now } } : {}) }
@@ -34,7 +34,7 @@ export function findOpen(db: Db, keyId: number, now: Date | null): Promise<OpenS
   return sandboxModel(db).collection.findOne(filter, { projection }) as Promise<OpenSandbox | null>
 }
 
-/** Stores a sandbox's record before any of its documents. */
+/** Stores a sandbox's record, which must exist before any of the sandbox's documents. */
 export async function insertFilling(db: Db, sandbox: Omit<Sandbox, 'state'>): Promise<void> {
   await sandboxModel(db).create([{ ...sandbox, state: 'filling' }])
 }
@@ -45,13 +45,13 @@ export async function openFilled(db: Db, scope: number, now: Date): Promise<void
   await sandboxModel(db).updateOne({ _id: scope, state: 'filling' }, { $set: opened })
 }
 
-/** Upper bound on the number of documents that a write has added, and the approximate size of its body in bytes. */
+/** Upper bound on the number of documents that a write added, and the approximate size of its body in bytes. */
 export interface Growth {
   documents: number
   bytes: number
 }
 
-/** Records a completed write, which extends the sandbox's life to an hour from now and adds to its size. */
+/** Records a completed write. Adds to the sandbox's size and extends its lifetime to an hour from now. */
 export async function noteWrite(
   { db, clock }: Pick<Context, 'db' | 'clock'>,
   scope: number,
@@ -63,30 +63,30 @@ export async function noteWrite(
   )
 }
 
-/** Minimum time between two writes that keep a sandbox open. Without it, every call of `keepOpen` would write. */
+/** Minimum time between two writes by {@link keepOpen}. Without this minimum, every call would write. */
 const renewMilliseconds = 60_000
 
-/** Keeps a sandbox open for another hour, accurate to a minute, even if nothing is written to it. */
+/** Keeps a sandbox open for another 59 to 60 minutes, even if nothing is written to it. */
 export async function keepOpen({ db, clock }: Pick<Context, 'db' | 'clock'>, scope: number): Promise<void> {
   const due = endAfter(clock())
   const earlier = { $lt: new Date(due.getTime() - renewMilliseconds) }
   await sandboxModel(db).updateOne({ _id: scope, state: 'open', due_at: earlier }, { $set: { due_at: due } })
 }
 
-/** Returns true if requests can find the sandbox. */
+/** Returns true if a sandbox is open. An expired sandbox stays open until it is swept. */
 export async function isOpen(db: Db, scope: number): Promise<boolean> {
   return (await sandboxModel(db).exists({ _id: scope, state: 'open' })) !== null
 }
 
-/** Raises a sandbox's document count by the maximum number of documents that the sandbox may gain. */
+/** Raises a sandbox's document count by the maximum number of documents that a scenario adds. */
 export async function noteGrowth(db: Db, scope: number, documents: number): Promise<void> {
   await sandboxModel(db).updateOne({ _id: scope }, { $inc: { documents } })
 }
 
 /**
- * Checks that a number of additional documents fits into a sandbox.
+ * Checks that a sandbox has room for a number of additional documents.
  *
- * @throws DomainError `conflict` if they might not fit
+ * @throws DomainError `conflict` if the documents might not fit
  */
 export async function requireRoomFor(
   context: Pick<Context, 'db' | 'models'>,
@@ -97,7 +97,8 @@ export async function requireRoomFor(
 }
 
 /**
- * Checks before a write that a sandbox is not full. The documents are counted only if there may be too many.
+ * Checks before a write that a sandbox is not full. Counts its documents only if their upper bound has reached the
+ * limit.
  *
  * @throws DomainError `conflict` if the sandbox is full
  */
@@ -129,14 +130,17 @@ async function countDocuments(
 
 type Ahead = Pick<Sandbox, '_id' | 'ahead_seconds'>
 
-/** Returns the open sandboxes whose clock was moved. */
+/** Returns the open sandboxes whose clocks are ahead. */
 export function findAhead(db: Db): Promise<Ahead[]> {
   return sandboxModel(db)
     .find({ state: 'open', ahead_seconds: { $gt: 0 } }, { ahead_seconds: 1 })
     .lean()
 }
 
-/** Moves a sandbox's clock ahead. Returns null if the total would exceed `maximum` seconds, or the sandbox is gone. */
+/**
+ * Moves a sandbox's clock ahead and returns its new offset. Returns null if the offset would exceed `maximum` seconds,
+ * or if the sandbox is not open.
+ */
 export function moveAhead(db: Db, scope: number, seconds: number, maximum: number): Promise<Ahead | null> {
   const mayMove = { _id: scope, state: 'open', ahead_seconds: { $lte: maximum - seconds } } as const
   return sandboxModel(db)

@@ -12,30 +12,30 @@ import {
 import type { FaultRule } from './faults/rule.ts'
 
 const fields = {
-  /** The scope, which takes the place of a host id in all documents of this sandbox. */
+  /** The scope, which replaces the host id in all of the sandbox's documents. */
   _id: number,
   key_id: number,
-  /** `filling` until all data is stored, `open` while requests can find the sandbox, `ended` until it is deleted. */
+  /** `filling` until all data is stored, `open` until the sandbox is cleared or swept, then `ended`. */
   state: word<'filling' | 'open' | 'ended'>(),
-  /** Time at which the sandbox ends or its filling is abandoned; for an ended sandbox, the time of its last sweep. */
+  /** Time at which the sandbox expires or its filling is abandoned; for an ended sandbox, time of its final sweep. */
   due_at: moment,
   /** Upper bound on the number of documents in the sandbox. */
   documents: number,
   /** Approximate total size of the request bodies written to the sandbox, in bytes. */
   bytes: number,
-  /** Seconds by which the sandbox's clock is ahead. */
+  /** Number of seconds by which the sandbox's clock is ahead. */
   ahead_seconds: { ...number, default: 0 },
   /** Rules that inject faults into requests and hints. */
   rules: list<FaultRule>(Object),
   /** Changes whenever the rules are replaced. */
   rules_id: textOrNull,
-  /** Id of the certification that observes the sandbox and plays its faults; null if none does. */
+  /** Id of the certification that is observing the sandbox and injecting faults into it; null if there is none. */
   observer_id: numberOrNull,
 }
 
 /**
- * One sandbox. Its record is written before any of its documents and deleted after all of them, so that nothing is left
- * behind if a process dies.
+ * A sandbox. Its record is written before the first of its documents and deleted after the last one, so that a process
+ * that dies leaves no orphaned documents.
  */
 export type Sandbox = Stored<typeof fields>
 
@@ -55,7 +55,7 @@ export const sandboxModel = modelOf<Sandbox>('sandboxes', schema)
 const keyFields = {
   /** Id of the key. */
   _id: number,
-  /** Times at which the key's sandbox was filled, at most the last 60. */
+  /** Times of the last 60 fills of the key's sandbox. */
   fills: list<Date>(Date),
   /** The last version that any of the key's sandboxes issued, in seconds since 1970. */
   last_version: { ...number, default: 0 },
@@ -63,7 +63,7 @@ const keyFields = {
   last_message_version: { ...number, default: 0 },
 }
 
-/** State that outlives a key's sandboxes. */
+/** The part of a key's state that outlives its sandboxes. */
 export type SandboxKey = Stored<typeof keyFields>
 
 const keySchema = schemaOf(keyFields)

@@ -11,8 +11,8 @@ import { serializeMessage } from '../stays/messages/serialize.ts'
 import type { SandboxContext } from './context.ts'
 
 /**
- * Sandbox routes in addition to those of `/v1`. They clear the sandbox, and let its guests reply so that a partner sees
- * messages arrive (decisions §13 and §17).
+ * Routes that the sandbox has in addition to the routes of `/v1`. They clear the sandbox, and reply as a guest so that
+ * a partner can test incoming messages (decisions §13 and §17).
  */
 export function sandboxRoutes(app: SandboxContext) {
   const access: Access = { permission: 'bookings.write', errors: ['not_found', 'conflict'] }

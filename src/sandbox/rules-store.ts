@@ -12,7 +12,7 @@ export function findRules(db: Db, scope: number): Promise<Rules | null> {
   return sandboxModel(db).findOne({ _id: scope, state: 'open' }, fields).lean()
 }
 
-/** Replaces all rules of a sandbox if it is observed by `observerId`, or by nobody if `observerId` is null. */
+/** Replaces all rules of an open sandbox if `observerId` is its current observer; null means no observer. */
 export async function replaceRules(
   db: Db,
   scope: number,
@@ -23,12 +23,12 @@ export async function replaceRules(
   await sandboxModel(db).updateOne({ _id: scope, state: 'open', observer_id: observerId }, { $set: change })
 }
 
-/** Begins the observation of a sandbox. */
+/** Starts observing a sandbox. */
 export async function beginObservation(db: Db, scope: number, observerId: number): Promise<void> {
   await sandboxModel(db).updateOne({ _id: scope, state: 'open' }, { $set: { observer_id: observerId } })
 }
 
-/** Ends an observation and removes its rules, if the key's open sandbox is still observed by `observerId`. */
+/** Stops observing a key's open sandbox and removes its rules, if `observerId` is still the sandbox's observer. */
 export async function endObservation(db: Db, keyId: number, observerId: number): Promise<void> {
   await sandboxModel(db).updateOne(
     { key_id: keyId, state: 'open', observer_id: observerId },
@@ -37,7 +37,7 @@ export async function endObservation(db: Db, keyId: number, observerId: number):
 }
 
 /**
- * Counts a request to a route, such as `POST /sandbox/bookings`. Returns the fault that the request meets, or null.
+ * Counts a request to a route, such as `POST /sandbox/bookings`. Returns the fault to inject into the request, or null.
  *
  * @param now current time on the database's clock
  */
@@ -46,7 +46,7 @@ export function takeRequestFault(db: Db, found: Rules, route: string, now: Date)
   return takeRule(db, found, now, isOf)
 }
 
-/** Counts a hint's first attempt. Returns the fault that the hint meets, or null. */
+/** Counts a hint's first attempt. Returns the fault to inject into the hint, or null. */
 export async function takeHintFault(
   db: Db,
   scope: number,
@@ -65,8 +65,8 @@ export async function takeHintFault(
  * Counts a request or hint against the first matching rule that is not used up. The counts are exact even if many
  * processes count concurrently.
  *
- * @param found the rules as they were read
- * @returns the fault to be injected, or null
+ * @param found the rules as last read; null if the sandbox is not open
+ * @returns the fault to inject, or null
  */
 async function takeRule(
   db: Db,
@@ -95,7 +95,7 @@ async function takeRule(
       { $inc: { [left]: -1 } },
     )
     if (modifiedCount === 1) return counter === 'times' ? rule : null
-    // Other requests have used up the rule, or the rule was replaced.
+    // Other requests used up this count, or the rules were replaced.
     seen = await findRules(db, _id)
   }
   return null

@@ -53,10 +53,10 @@ interface RatesData {
 }
 
 /**
- * Fills a fresh sandbox from `sandbox/data` through the same stores that serve requests, with the contract's ids and
- * dates relative to today.
+ * Fills a fresh sandbox from `sandbox/data` through the same functions that serve requests. The ids are those in the
+ * contract, and the dates are relative to today.
  *
- * @param start the versions from which the sandbox's clock starts
+ * @param start the last versions of the key's earlier sandboxes, after which this sandbox's versions continue
  */
 export async function seedSandbox(
   store: Store,

@@ -8,33 +8,33 @@ import { readHostClock } from '../versions/host-clock-store.ts'
 import { keepVersions, sweepKeys } from './key-store.ts'
 import { type Sandbox, sandboxModel } from './model.ts'
 
-/** A collection that holds documents of sandboxes. */
+/** A function that returns a collection's model. Collections with a `host_id` field hold sandboxes' documents. */
 export type ScopedModel = (db: Db) => Preparable & { schema: { paths: object } }
 
 type Context = Pick<AppContext, 'db' | 'clock'> & { models: ScopedModel[] }
 
-/** Time from a sandbox's end until it is swept again, because a write in flight may still commit after the end. */
+/** Delay between a sandbox's end and its final sweep. During this time, a write in flight may still commit. */
 const maxRequestMilliseconds = 30_000
 
-/** The sandbox assigns ids greater than this one, which is above all ids of the contract and the fixtures. */
+/** The sandbox assigns only ids above this value, which exceeds all ids in the contract and the fixtures. */
 const firstFreeId = 10_000
 
-/** Returns the database of all sandboxes, which is separate from the live one. */
+/** Returns the database of all sandboxes, which is separate from the live database. */
 export function sandboxDatabase(live: Db): Db {
   return live.useDb(`${live.name}_sandbox`, { useCache: true })
 }
 
-/** Raises the sandbox's sequences above the ids of the contract and the fixtures when the service starts. */
+/** Raises the sandbox's sequences above the ids in the contract and the fixtures. Called when the service starts. */
 export async function prepareSandbox(db: Db): Promise<void> {
   await raiseSequences(db, sequenceNames, firstFreeId)
 }
 
-/** Clears a key's sandbox. The key's next request gets a fresh one. */
+/** Clears a key's sandbox. The key's next request opens a fresh sandbox. */
 export async function clearSandbox({ db, clock, models }: Context, keyId: number): Promise<void> {
   await endSandboxes({ db, models }, { key_id: keyId, state: 'open' }, clock())
 }
 
-/** Clears the sandboxes of all keys, and returns their number. */
+/** Clears the sandboxes of all keys and returns the number of cleared sandboxes. */
 export async function clearAllSandboxes({ db, clock, models }: Context): Promise<number> {
   return endSandboxes({ db, models }, { state: 'open' }, clock())
 }
@@ -52,7 +52,7 @@ export async function sweepSandboxes({ db, clock, models }: Context): Promise<vo
   await sweepKeys(db, now)
 }
 
-/** Ends sandboxes and deletes their documents. Returns the number of sandboxes that this call ended. */
+/** Ends the matching sandboxes and deletes their documents. Returns the number of sandboxes that this call ended. */
 export async function endSandboxes(
   { db, models }: Pick<Context, 'db' | 'models'>,
   which: FilterQuery<Sandbox>,
@@ -71,7 +71,7 @@ export async function endSandboxes(
   return ended
 }
 
-/** Returns a filter for a scope's documents in each collection. Every filter uses an index. */
+/** Returns, for each collection, a filter that matches a scope's documents. Every filter uses an index. */
 export function scopeFilters(
   db: Db,
   models: ScopedModel[],
@@ -84,7 +84,7 @@ export function scopeFilters(
   ]
 }
 
-/** Deletes a scope's documents, after storing the last versions of its clock for the key's next sandbox. */
+/** Stores the last versions of a scope's clock for the key's next sandbox, then deletes the scope's documents. */
 async function deleteScope(
   { db, models }: Pick<Context, 'db' | 'models'>,
   { _id: scope, key_id }: Pick<Sandbox, '_id' | 'key_id'>,

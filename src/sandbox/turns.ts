@@ -6,15 +6,18 @@ import type { ScopedModel } from './store.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock' | 'clockWatch'> & { models: ScopedModel[] }
 
-/** Maximum duration of a scenario's turn, and of the wait for it, in milliseconds. No scenario takes two minutes. */
+/**
+ * Duration of the lease for playing a scenario, and maximum time that other requests wait for it, in milliseconds. No
+ * scenario takes two minutes.
+ */
 const turn = { lasts: 120_000, waits: 30_000 }
 
 /**
  * Runs `work` for only one request per sandbox at a time, across all processes. Otherwise, two concurrent scenarios
- * would find the same booking and the same unit.
+ * could choose the same booking or the same unit.
  *
  * @param work receives `requireRoom`, which throws DomainError `conflict` if the sandbox has no room for the documents
- * @throws DomainError `conflict` with a retry time if the turn does not come within 30 s, or if the sandbox is cleared
+ * @throws DomainError `conflict` if the sandbox is cleared or, with a retry time, if `work` cannot start within 30 s
  */
 export function inTurn<T>(
   store: Context,
@@ -34,10 +37,10 @@ export function inTurn<T>(
 }
 
 /**
- * Runs `work`, which changes a sandbox's data. If `work` fails because the sandbox was cleared, its error concerns only
- * data that was deleted with the sandbox, so the partner gets an error about the clearing instead.
+ * Runs `work`, which changes a sandbox's data. If `work` fails and the sandbox was cleared, the original error concerns
+ * only deleted data, so it is replaced by an error that says that the sandbox was cleared.
  *
- * @throws DomainError `conflict` if the sandbox is cleared
+ * @throws DomainError `conflict` if `work` fails and the sandbox was cleared
  */
 export async function whileOpen<T>(db: Context['db'], scope: number, work: () => Promise<T>): Promise<T> {
   try {

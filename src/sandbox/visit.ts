@@ -12,13 +12,13 @@ import { noteWrite, type OpenSandbox, requireRoom } from './life-store.ts'
 import { takeRequestFault } from './rules-store.ts'
 import type { ScopedModel } from './store.ts'
 
-/** A request to an observed sandbox, before its response is sent. */
+/** A request to an observed sandbox, as reported just before its response is sent. */
 export interface Observed {
   /** Method and route, for example `POST /sandbox/bookings`. */
   operation: string
   /** Time of arrival on the database's clock. */
   at: Date
-  /** Sandbox that the request belongs to. */
+  /** Scope of the request's sandbox. */
   scope: number
   requestId: string | null
   /** Status of the response, even if a fault drops or cuts it; 200 for a page that is sent as a 304. */
@@ -31,7 +31,7 @@ export interface Observed {
   data: unknown
 }
 
-/** Watches the requests to observed sandboxes, and limits how long they are held. */
+/** Receives the requests to observed sandboxes, and limits how long these requests are held. */
 export interface Observer {
   observe(db: Db, observerId: number, seen: Observed): Promise<void>
   maxHoldSeconds: number
@@ -47,11 +47,11 @@ export type Sandboxes = Pick<
   observer: Observer
 }
 
-/** Time for which a key's refused requests share a lookup, so that even a large number of them stays cheap. */
+/** Time for which a key's refused requests share a lookup, so that even a flood of refused requests stays cheap. */
 const refusedMilliseconds = 1000
 const maxRefusedKeys = 10_000
 
-/** Returns a function that begins the sandbox's steps around a request (decisions §13 and §22). */
+/** Returns a function that creates the sandbox's {@link Visit} for a request (decisions §13 and §22). */
 export function visitsOf(sandboxes: Sandboxes): (arrival: Arrival) => Visit {
   const refused = new LRUCache<number, Promise<OpenSandbox | null>>({
     max: maxRefusedKeys,
@@ -65,7 +65,10 @@ export function visitsOf(sandboxes: Sandboxes): (arrival: Arrival) => Visit {
   return (arrival) => new SandboxVisit(sandboxes, arrival, findRefused)
 }
 
-/** Maximum number of documents added per item. A booking comes with a message, a conversation and a stored response. */
+/**
+ * Maximum number of documents that a write adds per item. A booking comes with a message, a conversation and a stored
+ * response.
+ */
 const documentsPerItem = 5
 
 /** The sandbox's steps around one request. */
@@ -81,13 +84,17 @@ class SandboxVisit implements Visit {
     private readonly findRefused: (keyId: number) => Promise<OpenSandbox | null>,
   ) {}
 
-  /** Finds the sandbox, so that a refused request is observed. Products are graded on how they react to a 429. */
+  /** Finds the sandbox, so that a refused request is observed too. Products are graded on how they react to a 429. */
   async refuse(): Promise<void> {
     this.sandbox = await this.findRefused(this.keyId)
     this.at = this.sandboxes.clockWatch.databaseNow()
   }
 
-  /** Finds the key's sandbox, if there is one, and injects the fault that the request meets, if any. */
+  /**
+   * Finds the key's open sandbox, if any, and injects the fault that its rules select for the request.
+   *
+   * @throws DomainError `conflict` if the route controls the sandbox while a certification is running in it
+   */
   async enter(): Promise<void> {
     const { access, set } = this.arrival
     this.use(await findSandbox(this.sandboxes, this.keyId))
@@ -112,7 +119,7 @@ class SandboxVisit implements Visit {
     if (this.sandbox) await requireRoom(this.sandboxes, this.sandbox)
   }
 
-  /** Records the write with an upper bound on the sandbox's growth, and thereby extends the sandbox's lifetime. */
+  /** Records the write and an upper bound on the sandbox's growth. This also extends the sandbox's lifetime. */
   async afterWrite(body: RequestInput['body']): Promise<void> {
     const items = Array.isArray(body?.data) ? body.data.length : 1
     const bytes = body ? Buffer.byteLength(JSON.stringify(body)) : 0
@@ -159,16 +166,16 @@ class SandboxVisit implements Visit {
     if (sandbox) this.sandboxes.clocks.note(sandbox._id, sandbox.ahead_seconds)
   }
 
-  /** Counts the request and returns the fault that it meets, or null. */
+  /** Counts the request against the sandbox's rules. Returns the fault to inject, or null. */
   private async takeFault(): Promise<Fault | null> {
     const { sandbox, sandboxes, arrival } = this
-    // The response to a HEAD has no body, so it can be neither lost nor cut.
+    // The response to a HEAD request has no body, so it can be neither lost nor cut.
     if (arrival.request.method === 'HEAD') return null
     const route = `${arrival.request.method} ${arrival.route}`
     return sandbox?.rules.length ? takeRequestFault(sandboxes.db, sandbox, route, this.at) : null
   }
 
-  /** Reports the request to the observer. Without a fault, a response to a disconnected client counts as `broken`. */
+  /** Reports the request to the observer. Without an injected fault, a disconnected client is reported as `broken`. */
   private async observe(answered: Answered): Promise<void> {
     const { sandbox, sandboxes, arrival, at, scope } = this
     if (sandbox?.observer_id == null) return
@@ -194,7 +201,7 @@ function toResponse(response: unknown, set: Arrival['set']): Response {
   return Response.json(body, { status, headers })
 }
 
-/** Returns the status and body of an envelope, with or without a status, but only the status of a `Response`. */
+/** Returns the status and body of a handler's envelope, or only the status of a `Response`. */
 function splitResponse(response: unknown, set: Arrival['set']): { status: number; body?: unknown } {
   if (response instanceof Response) return { status: response.status }
   const { code = Number(set.status ?? 200), response: body = response } = response as {

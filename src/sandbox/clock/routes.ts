@@ -9,7 +9,7 @@ import { named, requestObject, responseObject, shown } from '../../http/schema/f
 import { maxAheadSeconds } from '../clocks.ts'
 import type { SandboxContext } from '../context.ts'
 
-/** Routes for a sandbox's clock, which the key may move forward (decisions §22). */
+/** Routes for reading a sandbox's clock and moving it forward (decisions §22). */
 export function clockRoutes(app: SandboxContext) {
   const access: Access = { permission: 'any', environment: 'steers' }
   const show = (scope: number) => {

@@ -6,8 +6,8 @@ import type { Arrival } from '../../http/request.ts'
 import type { Fault } from './rule.ts'
 
 /**
- * Injects a fault into a request before its handler runs: waits, or throws the fault's error or response. A response
- * fault does nothing here, because {@link spoilResponse} applies it later.
+ * Injects a request fault before the handler runs, by waiting or by throwing the fault's error or response. Does
+ * nothing for a response fault, which {@link spoilResponse} applies later.
  */
 export async function injectFault(
   app: Pick<AppContext, 'heldRequests'>,
@@ -35,7 +35,10 @@ export async function injectFault(
   }
 }
 
-/** Waits, unless too many of the key's requests are already waiting or the process is shutting down. */
+/**
+ * Waits until the time has passed, the client disconnects or the process shuts down. Does not wait if the limit on held
+ * requests has been reached.
+ */
 async function delay(
   { heldRequests }: Pick<AppContext, 'heldRequests'>,
   request: Request,
@@ -52,7 +55,7 @@ async function delay(
   slot.free()
 }
 
-/** Returns the response of a proxy whose service is down. */
+/** Returns the response that a proxy sends if the service behind it is down. */
 function badGateway(headers: Record<string, string>): Response {
   const page =
     '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>\n'
@@ -76,10 +79,10 @@ export async function spoilResponse(
 }
 
 /**
- * Resets the connection before any byte is sent. The status must be one that allows a body, because the failing body
- * causes the reset. The stream errors without a reason, so that nothing is printed.
+ * Returns a response that resets the connection before any byte is sent. Its status must allow a body, because the
+ * failing body causes the reset. The stream fails without a reason, so that no error is printed.
  *
- * @param headers headers that would have been sent; the request log uses them to recognize a replay
+ * @param headers headers of the response that is dropped; the request log uses them to recognize a replay
  */
 function lost(headers = new Headers()): Response {
   return new Response(new ReadableStream({ start: (controller) => controller.error() }), { headers })
@@ -88,7 +91,7 @@ function lost(headers = new Headers()): Response {
 /** Delay before a reset. A busy client may discard bytes that it receives together with the reset. */
 const beforeResetMilliseconds = 200
 
-/** Sends part of a body and then resets the connection. */
+/** Returns a response that sends part of a body and then resets the connection. */
 function cut(part: Uint8Array<ArrayBuffer>, init: ResponseInit): Response {
   let isSent = false
   const body = new ReadableStream<Uint8Array>(

@@ -20,25 +20,28 @@ export interface Fault {
   delay_milliseconds: number
 }
 
-/** A rule that injects a fault into a number of requests or first hint attempts, or into all requests for a period. */
+/**
+ * A rule that injects a fault into a number of requests or hints, or into all matching requests for a period. A hint
+ * fault affects only the hint's first attempt.
+ */
 export interface FaultRule extends Fault {
   /** Operation id of the only route that the rule matches; null for every route. */
   operation: string | null
-  /** Method and path of that route, against which requests are matched; null for every route. */
+  /** Method and path of the only route that the rule matches; null for every route. */
   route: string | null
   /** For hint faults, the only event that the rule matches; null for every event. */
   event: string | null
   /** Number of matching requests or hints that pass before the first fault. */
   after: number
-  /** Number of matching requests or hints that then meet the fault. */
+  /** Number of matching requests or hints into which the fault is then injected. */
   times: number
   left: { after: number; times: number }
   /**
-   * Duration of a timed rule in milliseconds, starting at the first matching request; null for a counted rule. A
-   * client's own retries do not use up a timed rule.
+   * Duration of a timed rule in milliseconds, starting at the first matching request; null for a counted rule. Unlike a
+   * counted rule, a timed rule is not used up by a client's automatic retries.
    */
   lasts_milliseconds: number | null
-  /** End of a timed rule on the database's clock; null for a counted rule and until a request matches the rule. */
+  /** End of a timed rule on the database's clock; null before the rule starts, and always for a counted rule. */
   until: Date | null
 }
 
@@ -47,7 +50,10 @@ export function countedRule(rule: Omit<FaultRule, 'left' | 'lasts_milliseconds' 
   return { ...rule, left: { after: rule.after, times: rule.times }, lasts_milliseconds: null, until: null }
 }
 
-/** Creates a rule for one route. If `until` is null, the rule lasts `milliseconds` from the first matching request. */
+/**
+ * Creates a timed rule for one route. The rule ends at `until` or, if that is null, `milliseconds` after the first
+ * matching request.
+ */
 export function timedRule(
   { fault, route, milliseconds }: { fault: FaultName; route: string; milliseconds: number },
   until: Date | null,

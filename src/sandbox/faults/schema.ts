@@ -44,7 +44,7 @@ export type SentRule = Static<typeof rule>
 /**
  * Body of `PUT /sandbox/faults`.
  *
- * @param isOperation returns true for the operation id of a route whose requests can meet a fault
+ * @param isOperation returns true if an id is the operation id of a route that supports faults
  */
 export const faultsWrite = (isOperation: (id: string) => boolean) =>
   named(
@@ -68,7 +68,10 @@ const checkRules =
       return isValidAt(`${at}.fault`) ? problemsOf(sent, at, isOperation) : []
     })
 
-/** Checks that a request fault is narrowed only by an operation, and a hint fault only by an event. */
+/**
+ * Returns the problems with a rule's `operation` and `event`. A request fault accepts only an existing operation, and a
+ * hint fault accepts only an event.
+ */
 function problemsOf(
   { fault, operation = null, event = null }: SentRule,
   at: string,

@@ -9,11 +9,12 @@ import { missing, requireListing, type Stage } from './stage.ts'
 type Wanted = Pick<ScenarioParameters, 'booking_id' | 'listing_id'>
 
 /**
- * Returns the named booking if it is suitable or, if none is named, the newest suitable booking.
+ * Returns the booking with the given `booking_id` if it is suitable or, if no id is given, the newest suitable booking.
  *
  * @param words suitable statuses
- * @throws DomainError `validation` at `booking_id` or `listing_id` for an id from outside the sandbox; `conflict` if no
- * booking is suitable
+ * @param exceptIds ids of bookings that are not suitable
+ * @throws DomainError `validation` at `booking_id` or `listing_id` for an id that is not in the sandbox; `conflict` if
+ * no booking is suitable
  */
 export async function findFitting(
   { app, hostId }: Stage,
@@ -38,7 +39,7 @@ export async function findFitting(
   throw missing(booking_id ? `the booking is not ${statuses}` : `no booking is ${statuses}`)
 }
 
-/** Like {@link findFitting}; a booking is suitable if it has an open conversation. */
+/** Like {@link findFitting}, but a booking of any status is suitable unless its conversation is closed. */
 export async function findOpenConversation(stage: Stage, wanted: Wanted): Promise<StoredBooking> {
   const closed = await findClosedConversations(stage.app.db, stage.hostId)
   return findFitting(stage, wanted, ['pending', 'confirmed', 'cancelled'], closed)

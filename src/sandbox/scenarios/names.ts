@@ -1,4 +1,4 @@
-/** The scenarios that a sandbox can play (decisions §22). The console bundles this file, so it imports nothing. */
+/** The scenarios that a sandbox can play (decisions §22). The console bundles this file, so it must import nothing. */
 export const scenarioNames = [
   'guest-books',
   'host-confirms',

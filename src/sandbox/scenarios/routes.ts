@@ -11,7 +11,7 @@ import { missing } from './stage.ts'
 
 const nothing = { bookings: [], messages: [], listing_id: null, room_type_id: null, nights: [] }
 
-/** Routes for playing, in a sandbox, the events that integrations encounter in production (decisions §22). */
+/** Routes for playing scenarios, which reproduce events that integrations encounter in production (decisions §22). */
 export function scenarioRoutes(app: SandboxContext) {
   const access: Access = { permission: 'any', environment: 'steers' }
   return new Elysia({ prefix: '/scenarios', tags: ['Sandbox'] })
@@ -63,7 +63,7 @@ export function scenarioRoutes(app: SandboxContext) {
 }
 
 /**
- * Turns a validation error into a conflict, because it means that another request has changed the sandbox since the
+ * Rethrows a validation error as a conflict, because it means that another request changed the sandbox after the
  * scenario was prepared.
  */
 function takenMeanwhile(error: unknown): never {

@@ -11,20 +11,20 @@ import type { ScenarioName } from './names.ts'
 import type { ParameterName, Played, ScenarioParameters } from './schema.ts'
 import { book, makeGuest, placeFor, placesFor, prepareStay, type Stage, stayFrom } from './stage.ts'
 
-/** A scenario that has found everything it needs. */
+/** A scenario that is ready to be played. */
 export interface Ready {
   /** Maximum number of documents that the scenario adds to the sandbox. */
   documents: number
   play(): Promise<Partial<Omit<Played, 'scenario'>>>
 }
 
-/** An event that integrations encounter, played through the functions that serve requests (decisions §22). */
+/** An event that integrations encounter, played through the same functions that serve requests (decisions §22). */
 export interface Scenario {
   name: ScenarioName
-  /** The event, and the mistake that the scenario reveals. */
+  /** The event, and the integration mistake that the scenario reveals. */
   summary: string
   parameters: ParameterName[]
-  /** @throws DomainError `validation` at a parameter; `conflict` if the sandbox lacks something the scenario needs */
+  /** @throws DomainError `validation` at an invalid parameter; `conflict` if the sandbox lacks a prerequisite */
   prepare(stage: Stage, parameters: ScenarioParameters): Promise<Ready>
 }
 
@@ -208,7 +208,9 @@ function move({ app }: Stage, booking: StoredBooking, to: Exclude<StatusWord, 'p
   return transitionBooking(app, booking, { to, ...(reason ? { reason } : {}) })
 }
 
-/** Returns the bookings' statuses, and the listing and room type, each null unless all bookings share it. */
+/**
+ * Returns the bookings' ids and statuses, and the listing and room type ids, each null unless all bookings share it.
+ */
 function stayed(bookings: StoredBooking[]) {
   const only = (values: number[]) => (new Set(values).size === 1 ? (values[0] ?? null) : null)
   return {

@@ -13,7 +13,7 @@ import { readNights } from '../../stays/nights/nights.ts'
 import { prepareUser } from '../../stays/users/create.ts'
 import { UserCreate } from '../../stays/users/schema.ts'
 
-/** The sandbox in which a scenario plays. */
+/** The sandbox in which a scenario is played. */
 export interface Stage {
   app: AppContext
   hostId: number
@@ -34,17 +34,17 @@ export interface Stay {
 /** Number of nights of each stay that a scenario creates. */
 const stayNights = 30
 const daysAhead = 30
-/** Latest `checkin_at` whose `checkout_at` can still be written `YYYY-MM-DD`. */
+/** Latest `checkin_at` for which the year of `checkout_at` has four digits. */
 const lastCheckin = '9999-12-01'
 const listingsPerPage = 100
 
-/** Returns the error for a scenario that cannot be played. `what` describes the missing prerequisite in words. */
+/** Returns the error for a scenario that cannot be played. `what` describes the missing prerequisite. */
 export function missing(what: string): DomainError {
   return new DomainError('conflict', `The scenario cannot be played: ${what}`)
 }
 
 /**
- * Returns the stay that begins on the given day, or in 30 days if no day is given.
+ * Returns the stay that starts on the given day, or 30 days from today if no day is given.
  *
  * @throws DomainError `validation` at `checkin_at` with code `max` if the day is too late
  */
@@ -58,7 +58,8 @@ export function stayFrom({ app, hostId }: Stage, checkin_at: string | null | und
 /**
  * Finds places for `count` stays over the same nights, filling one room type after another.
  *
- * @throws DomainError `validation` at `listing_id` for a listing outside the sandbox; `conflict` if too few exist
+ * @throws DomainError `validation` at `listing_id` for a listing that is not in the sandbox; `conflict` if there are
+ * too few places
  */
 export async function placesFor(
   stage: Stage,
@@ -94,7 +95,11 @@ export async function placeFor(
   return [place as Place, stay]
 }
 
-/** @throws DomainError `validation` at `listing_id` for a listing outside the sandbox */
+/**
+ * Checks that a listing, if one is given, is in the sandbox.
+ *
+ * @throws DomainError `validation` at `listing_id` for any other listing
+ */
 export async function requireListing(
   db: Db,
   hostId: number,
@@ -121,7 +126,7 @@ async function* bookableListings(
   }
 }
 
-/** Creates a guest in the sandbox, and returns the user's id. */
+/** Creates a guest in the sandbox and returns the user's id. */
 export async function makeGuest({ app, hostId, keyId }: Stage): Promise<number> {
   const id = await app.ids('user')
   const body = { email: `guest-${id}@example.com`, first_name: 'Guest', last_name: 'Sandbox' }
@@ -139,7 +144,7 @@ export interface GuestStay {
   message?: { id: number; text: string }
 }
 
-/** Prepares a guest's booking. */
+/** Prepares a guest's booking without storing it. */
 export function prepareStay({ app, hostId }: Stage, { user_id, place, stay, message }: GuestStay) {
   const context = message ? { ...app, ids: withIds(app.ids, { message: message.id }) } : app
   return prepareBooking(context, hostId, { user_id, ...place, ...stay, message: message?.text ?? null })
