@@ -11,7 +11,7 @@ import { feedRoutes } from './changes/feed/routes.ts'
 import { webhookRoutes } from './changes/webhooks/routes.ts'
 import { DomainError } from './core/errors.ts'
 import { traceOfRequest, withTrace } from './core/trace.ts'
-import { isBodyToRefuse } from './http/body.ts'
+import { leavesBodyUnread } from './http/body.ts'
 import { clientAddress, isTrustedProxy } from './http/client-address.ts'
 import type { AppContext } from './http/context.ts'
 import { chooseRequestId } from './http/envelope.ts'
@@ -61,7 +61,7 @@ export function createApp(
   })
     .onRequest(({ request, set }) => {
       // Closes the connection during a shutdown, or if the body may remain unread (see guard.ts).
-      if (drain?.aborted || isBodyToRefuse(request)) set.headers.connection = 'close'
+      if (drain?.aborted || leavesBodyUnread(request)) set.headers.connection = 'close'
       Object.assign(set.headers, securityHeaders, config.tls && secureTransport)
       if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)
     })

@@ -13,11 +13,11 @@ import type { Case, Certification, Memo, Step } from './model.ts'
 import {
   type CourseStep,
   failed,
-  type Look,
   type Results,
   type Run,
+  type StepFindings,
   start,
-  withoutRepetitions,
+  withoutAutomaticRetries,
 } from './step.ts'
 import { changeCertification, endCertification, findRecords } from './store.ts'
 import { webhookSteps } from './webhooks.ts'
@@ -33,11 +33,11 @@ const stepsOf: Record<Profile, CourseStep[]> = {
  * The first step of a course that does not grade the product's start. The product may send no request until it is asked
  * to take an action, so the step also completes after `bounds.silence`.
  */
-const beginning: CourseStep = {
+const startStep: CourseStep = {
   name: 'begin',
   cases: [],
   next: start,
-  look: async ({ records, now, step, bounds }) => ({
+  check: async ({ records, now, step, bounds }) => ({
     isDone: records.length > 0 || now.getTime() - step.began_at.getTime() > bounds.silence,
   }),
 }
@@ -45,7 +45,7 @@ const beginning: CourseStep = {
 /** Returns a certification's steps in order. The first step always asks the partner to start the product. */
 export function courseOf(chosen: readonly Profile[]): CourseStep[] {
   const steps = chosen.flatMap((profile) => stepsOf[profile])
-  return steps[0]?.next === start ? steps : [beginning, ...steps]
+  return steps[0]?.next === start ? steps : [startStep, ...steps]
 }
 
 /**
@@ -98,7 +98,7 @@ export async function advance(
     const start = performance.now()
     const run = await runOf({ app, bounds, hostId: scope, certification, step })
     const read = performance.now() - start
-    if (step.state === 'played') await lookAt(run)
+    if (step.state === 'played') await checkStep(run)
     else await playStep(run)
     return read
   }
@@ -119,8 +119,8 @@ async function runOf(given: Pick<Run, 'app' | 'bounds' | 'hostId' | 'certificati
     keyId: certification.key_id,
     now,
     playedAt: step.played_at ?? step.began_at,
-    seen: Math.max(step.after, ...records.map(({ ordinal }) => ordinal)),
-    records: withoutRepetitions(records, bounds.runtime),
+    lastOrdinal: Math.max(step.after, ...records.map(({ ordinal }) => ordinal)),
+    records: withoutAutomaticRetries(records, bounds.runtime),
     faults: (played?.rules ?? []).filter(({ lasts_milliseconds }) => lasts_milliseconds !== null),
   }
 }
@@ -175,21 +175,23 @@ function everyHint(fault: FaultName): FaultRule {
 }
 
 /** Examines the product's reaction to the played step, and moves on if the step is done or late. */
-async function lookAt(run: Run): Promise<void> {
+async function checkStep(run: Run): Promise<void> {
   const { app, certification, step } = run
   const course = courseStepOf(run)
-  const look = await course.look(run)
-  const isLate = !look.isDone && isLateAt(course, run, look)
-  const results = isLate ? { ...(await lateResults(course, run)), ...look.results } : (look.results ?? {})
+  const findings = await course.check(run)
+  const isLate = !findings.isDone && isLateAt(course, run, findings)
+  const results = isLate
+    ? { ...(await lateResults(course, run)), ...findings.results }
+    : (findings.results ?? {})
   const cases = grade(certification, results)
-  if (look.isDone || isLate) {
-    const facts = { ...certification.facts, ...look.facts }
-    return goOn({ ...certification, cases, facts }, run)
+  if (findings.isDone || isLate) {
+    const facts = { ...certification.facts, ...findings.facts }
+    return beginNextStep({ ...certification, cases, facts }, run)
   }
-  const progress = look.progress ?? 0
+  const progress = findings.progress ?? 0
   const change = {
-    ...(look.results ? { cases } : {}),
-    ...(look.next ? { next: look.next } : {}),
+    ...(findings.results ? { cases } : {}),
+    ...(findings.next ? { next: findings.next } : {}),
     ...(progress > step.progress ? { step: { ...step, progress, progress_at: run.now } } : {}),
   }
   if (Object.keys(change).length > 0) await changeCertification(app.db, certification, change)
@@ -200,7 +202,7 @@ async function lookAt(run: Run): Promise<void> {
  *
  * @param certification the certification with the current step's cases and facts, which are not stored yet
  */
-async function goOn(certification: Certification, done: Run): Promise<void> {
+async function beginNextStep(certification: Certification, done: Run): Promise<void> {
   const { app, bounds, hostId } = done
   const { profiles, cases, facts } = certification
   const course = courseOf(profiles)
@@ -210,9 +212,9 @@ async function goOn(certification: Certification, done: Run): Promise<void> {
     const because = 'The course ended before this case could be graded'
     return endCertification(app, certification, hasPassed ? 'passed' : 'failed', because)
   }
-  // A product may act as soon as it starts, before `next` asks for an action, so requests sent during `beginning` also
+  // A product may act as soon as it starts, before `next` asks for an action, so requests sent during `startStep` also
   // count.
-  const after = course[done.step.index] === beginning ? done.step.after : done.seen
+  const after = course[done.step.index] === startStep ? done.step.after : done.lastOrdinal
   const clock = await readHostClock(app.db, hostId)
   const begun = newStep(index, after, app.clockWatch.databaseNow(), { after: clock })
   const run = await runOf({ app, bounds, hostId, certification, step: begun })
@@ -226,11 +228,11 @@ async function goOn(certification: Certification, done: Run): Promise<void> {
  * Returns true if a step has made no progress for too long. A step carried out by a person cannot be late until its
  * first request has arrived.
  */
-function isLateAt(course: CourseStep, { bounds, now, records, step }: Run, look: Look): boolean {
-  const { byHand, late, timeout } = course
-  const first = records.find(({ operation }) => operation === byHand)
-  const hasProgress = (look.progress ?? 0) > step.progress
-  if (!late || hasProgress || (byHand && !first)) return false
+function isLateAt(course: CourseStep, { bounds, now, records, step }: Run, findings: StepFindings): boolean {
+  const { manualRoute, late, timeout } = course
+  const first = records.find(({ operation }) => operation === manualRoute)
+  const hasProgress = (findings.progress ?? 0) > step.progress
+  if (!late || hasProgress || (manualRoute && !first)) return false
   const since = Math.max(step.progress_at.getTime(), first?.at.getTime() ?? 0)
   return now.getTime() - since > (timeout?.(bounds) ?? bounds.stepTimeout)
 }
@@ -250,7 +252,7 @@ function grade({ cases }: Certification, results: Results): Case[] {
   return cases.map((one) => {
     const result = results[one.name]
     if (!result || one.status !== 'waiting') return one
-    const ids = (result.seen ?? []).flatMap(({ request_id }) => request_id ?? [])
+    const ids = (result.evidence ?? []).flatMap(({ request_id }) => request_id ?? [])
     const request_ids = result.status === 'failed' ? ids.slice(-shownRequests) : []
     return { name: one.name, status: result.status, because: result.because ?? null, request_ids }
   })

@@ -9,21 +9,21 @@ import { readNights } from '../stays/nights/nights.ts'
 import type { Next, RequestRecord, StayToBook } from './model.ts'
 import { findOpenStay } from './play.ts'
 import {
-  areOver,
-  askedFor,
+  areFaultsOver,
   type CourseStep,
   changesAfter,
   done,
   draw,
   failed,
   firstRefused,
-  gradeRepeated,
-  isGood,
-  isLongSince,
+  gradeRefusedResend,
+  hasSucceeded,
+  isFollowUpWindowOver,
   passed,
   type Results,
   type Run,
   requestsTo,
+  requireNextAction,
   skipped,
 } from './step.ts'
 
@@ -43,20 +43,21 @@ export const bookingSteps: CourseStep[] = [
   {
     name: 'book-lost',
     cases: ['bookings.key', 'bookings.lost'],
-    byHand: route,
-    next: async (run) => bookThis(await drawStay(run, 'lost', firstDay(run))),
-    faults: ({ bounds: { losing: milliseconds } }) => [{ fault: 'lost_response', route, milliseconds }],
-    async look(run) {
-      const stay = askedFor(run, 'book')
-      const made = await madeOf(run, stay)
+    manualRoute: route,
+    next: async (run) => bookAction(await drawStay(run, 'lost', firstDay(run))),
+    faults: ({ bounds: { lossDuration: milliseconds } }) => [{ fault: 'lost_response', route, milliseconds }],
+    async check(run) {
+      const stay = requireNextAction(run, 'book')
+      const made = await findCreatedBookings(run, stay)
       const requests = requestsTo(run, route)
       const facts = { booking: made[0]?.id ?? null, bookedUntil: stay.checkout_at }
       const wrong = wrongAfterLoss(requests, made.length)
-      if (wrong) return { results: wrong, isDone: areOver(run), facts }
-      const lost = requests.filter((record) => !isGood(record))
-      const again = requests.find((record) => isGood(record) && lost.some((one) => isSame(one, record)))
+      if (wrong) return { results: wrong, isDone: areFaultsOver(run), facts }
+      const lost = requests.filter((record) => !hasSucceeded(record))
+      const again = requests.find((record) => hasSucceeded(record) && lost.some((one) => isSame(one, record)))
       // The product may still book again with another `Idempotency-Key`, so the step waits a little longer.
-      if (made.length !== 1 || !again || !isLongSince(run, again)) return { progress: requests.length, facts }
+      if (made.length !== 1 || !again || !isFollowUpWindowOver(run, again))
+        return { progress: requests.length, facts }
       return done({ 'bookings.key': passed, 'bookings.lost': passed }, facts)
     },
     late: (run) =>
@@ -67,14 +68,14 @@ export const bookingSteps: CourseStep[] = [
   {
     name: 'book-unavailable',
     cases: ['bookings.refused', 'bookings.unavailable'],
-    byHand: route,
+    manualRoute: route,
     async prepare(run) {
       const stay = await drawStay(run, 'unavailable', run.certification.facts.bookedUntil ?? firstDay(run))
       return { stay, other: await drawStay(run, 'other', stay.checkout_at) }
     },
-    next: (run) => bookThis(staysOf(run).stay),
+    next: (run) => bookAction(staysOf(run).stay),
     play: (run) => takeUnits(run, staysOf(run).stay),
-    async look(run) {
+    async check(run) {
       const { stay, other } = staysOf(run)
       const sent = requestsTo(run, route)
       const first = firstRefused(sent)
@@ -82,13 +83,13 @@ export const bookingSteps: CourseStep[] = [
       const hasWaited = Number(run.now) - Number(run.playedAt) > run.bounds.followed
       // A product that already knows that no units are left does not try to book these nights.
       if (!first && !(hasLooked && hasWaited)) return { progress: sent.length }
-      const refused = gradeRepeated(
+      const refused = gradeRefusedResend(
         run,
         sent,
         first,
         'A refused booking was sent again unchanged; it will be refused again',
       )
-      const [made] = await madeOf(run, other)
+      const [made] = await findCreatedBookings(run, other)
       const results: Results = refused ? { 'bookings.refused': refused } : {}
       if (made && refused)
         return done(
@@ -96,20 +97,20 @@ export const bookingSteps: CourseStep[] = [
           { booking: run.certification.facts.booking ?? made.id },
         )
       const text = `No units are left on the nights from ${stay.checkin_at}; book these nights instead`
-      return { results, next: bookThis(other, text), progress: sent.length + (made ? 1 : 0) }
+      return { results, next: bookAction(other, text), progress: sent.length + (made ? 1 : 0) }
     },
     late: () => 'After the first booking was refused, the other nights were not booked',
   },
   {
     name: 'cancel',
     cases: ['bookings.cancel'],
-    byHand: cancelRoute,
+    manualRoute: cancelRoute,
     next: ({ certification: { facts } }) => ({
       action: 'cancel',
       text: 'Cancel this booking',
       ...(facts.booking ? { booking_id: facts.booking } : {}),
     }),
-    async look({ app, hostId, certification: { facts } }) {
+    async check({ app, hostId, certification: { facts } }) {
       const { booking: id } = facts
       if (!id) return done({ 'bookings.cancel': skipped('No booking was made') })
       const statuses = [bookingStatus.cancelled]
@@ -126,7 +127,7 @@ function staysOf({ step }: Run) {
   return { stay, other }
 }
 
-function bookThis(stay: StayToBook, text = 'Book this stay for a guest'): Next {
+function bookAction(stay: StayToBook, text = 'Book this stay for a guest'): Next {
   return { action: 'book', text, user_id: guestId, ...stay }
 }
 
@@ -145,7 +146,7 @@ async function drawStay(run: Run, name: string, after: string): Promise<StayToBo
 }
 
 /** Returns the bookings created for a stay since the step began. */
-async function madeOf(run: Run, { room_type_id, checkin_at, checkout_at }: StayToBook) {
+async function findCreatedBookings(run: Run, { room_type_id, checkin_at, checkout_at }: StayToBook) {
   const changed = await changesAfter(run, run.step.memo.after)
   return changed.filter(
     (booking) =>

@@ -61,7 +61,7 @@ const minute = 60 * second
 /** Time limits and durations of a certification, in milliseconds (decisions §25). */
 export const bounds = {
   /** Interval between two checks of the running certifications. */
-  look: second,
+  checkInterval: second,
   /** Time without progress after which a step fails its cases. */
   stepTimeout: 5 * minute,
   /**
@@ -78,12 +78,12 @@ export const bounds = {
    * Minimum and maximum time for which the feed responds 429. Within these limits, the time is 2.5 times the product's
    * pace. Pushes get a 429 for the minimum time.
    */
-  limitedAtLeast: 10 * second,
-  limitedAtMost: minute,
+  minRateLimitDuration: 10 * second,
+  maxRateLimitDuration: minute,
   /** Duration of each error fault (500 or 502). */
-  failing: 10 * second,
+  errorDuration: 10 * second,
   /** Duration of each connection fault (lost or cut responses). */
-  losing: 2 * second,
+  lossDuration: 2 * second,
   /** Time limits for responding to a hint (`quick`) and for then reading the feed or the booking (`followed`). */
   quick: 5 * second,
   followed: minute,

@@ -7,15 +7,15 @@ import {
   changesAfter,
   done,
   failed,
-  type Look,
+  type MissingBookingsContext,
   passed,
   type Results,
   type Run,
   requestsTo,
+  type StepFindings,
   skipped,
-  type Waiting,
 } from './step.ts'
-import { findDelivered, findDeliveries, noteProblems } from './store.ts'
+import { findDelivered, findDeliveries, recordProblems } from './store.ts'
 
 /** The route of the feed. */
 export const feedRoute = 'GET /sandbox/integrations/:provider/bookings'
@@ -23,21 +23,21 @@ export const feedRoute = 'GET /sandbox/integrations/:provider/bookings'
  * Minimum number of bookings that the first sync must read. If a product's filters leave fewer bookings, its sync
  * proves nothing.
  */
-const leastShown = 100
+const minSyncedBookings = 100
 
 /**
  * Returns the progress of the first sync: the listings whose bookings it has read, the numbers of bookings read
  * (`arrived`) and required (`wanted`), and the missing bookings. All bookings of these listings are required, and at
- * least `leastShown` bookings.
+ * least `minSyncedBookings` bookings.
  */
-export async function syncedSoFar(run: Waiting) {
+export async function syncProgress(run: MissingBookingsContext) {
   const all = await changesAfter(run, null)
   const shown = await findDelivered(run.app.db, run.certification._id, all)
   const listings = [...new Set(shown.map(({ listing_id }) => listing_id))]
   const wanted = all.filter(({ listing_id }) => listings.includes(listing_id))
   // Before the first page is read, it is unknown which listings the product asks for.
   const missing = (shown.length === 0 ? all : wanted).filter((booking) => !shown.includes(booking))
-  return { wanted: Math.max(wanted.length, leastShown), arrived: shown.length, listings, missing }
+  return { wanted: Math.max(wanted.length, minSyncedBookings), arrived: shown.length, listings, missing }
 }
 
 /**
@@ -45,7 +45,7 @@ export async function syncedSoFar(run: Waiting) {
  * some listings, so a booking counts only if the first sync read bookings of its listing. Without a first sync, all
  * bookings count.
  */
-export async function arrivals(run: Waiting) {
+export async function arrivals(run: MissingBookingsContext) {
   const { _id, facts } = run.certification
   const changed = await changesAfter(run, run.step.memo.after)
   const wanted = changed.filter(({ listing_id }) => facts.listings?.includes(listing_id) ?? true)
@@ -55,10 +55,10 @@ export async function arrivals(run: Waiting) {
 }
 
 /** Returns the bookings changed since the step began that the product has yet to read. */
-export const missingArrivals = async (run: Waiting) => (await arrivals(run)).missing
+export const missingArrivals = async (run: MissingBookingsContext) => (await arrivals(run)).missing
 
 /** Passes a case once all changes since the step began have arrived. */
-export async function lookForArrivals(run: Run, name: CaseName): Promise<Look> {
+export async function checkArrivals(run: Run, name: CaseName): Promise<StepFindings> {
   const { arrived, isComplete } = await arrivals(run)
   return isComplete ? done({ [name]: passed }) : { progress: arrived.length }
 }
@@ -67,12 +67,12 @@ export async function lookForArrivals(run: Run, name: CaseName): Promise<Look> {
  * Fails a case because bookings did not arrive. If `feed.changes` has failed, any other case is skipped instead,
  * because that failure shows that the product misses changes even without a fault or a stop.
  *
- * @param of builds the reason from the ids of the first missing bookings and the number of missing changes
+ * @param toReason builds the reason from the ids of the first missing bookings and the number of missing changes
  */
-export async function missed(
+export async function gradeMissedBookings(
   run: Run,
   name: CaseName,
-  of: (ids: string, count: number) => string,
+  toReason: (ids: string, count: number) => string,
 ): Promise<Results> {
   const isUsual = run.certification.cases.some(
     (one) => one.name === 'feed.changes' && one.status === 'failed',
@@ -85,7 +85,7 @@ export async function missed(
     }
   const { missing } = await arrivals(run)
   const shown = missing.slice(0, 5).map(({ id }) => id)
-  const because = of(`${shown.join(', ')}${missing.length > shown.length ? ', …' : ''}`, missing.length)
+  const because = toReason(`${shown.join(', ')}${missing.length > shown.length ? ', …' : ''}`, missing.length)
   return { [name]: failed(because, requestsTo(run, feedRoute)) }
 }
 
@@ -111,7 +111,7 @@ export async function judgeState(
   if (!step || next?.action !== 'upload_state' || step.memo.judged)
     throw new DomainError('conflict', 'The state is not requested now; see `next`')
   const problems = compare(await findDeliveries(db, _id), bookings)
-  const judged = await noteProblems(db, _id, step.id, problems.slice(0, shownProblems))
+  const judged = await recordProblems(db, _id, step.id, problems.slice(0, shownProblems))
   if (!judged) throw new DomainError('conflict', 'The certification has moved on to another step')
   return judged
 }

@@ -2,24 +2,24 @@ import { readHostClock } from '../versions/host-clock-store.ts'
 import type { CaseName } from './cases.ts'
 import {
   arrivals,
-  lookForArrivals,
-  missed,
+  checkArrivals,
+  gradeMissedBookings,
   missingArrivals,
   feedRoute as route,
-  syncedSoFar,
+  syncProgress,
 } from './deliveries.ts'
 import type { Facts, Next, RequestRecord } from './model.ts'
 import { passFirstVersion, play } from './play.ts'
 import {
-  areOver,
+  areFaultsOver,
   type CourseStep,
   done,
   draw,
   failed,
-  gradeFurther,
+  gradeRequestsAfterFault,
   hasRecovered,
+  hasSucceeded,
   isFromBeginning,
-  isGood,
   passed,
   type Result,
   type Run,
@@ -27,7 +27,7 @@ import {
   skipped,
   start,
   wait,
-  withoutRepetitions,
+  withoutAutomaticRetries,
 } from './step.ts'
 import { findRecords } from './store.ts'
 
@@ -41,17 +41,17 @@ export const feedSteps: CourseStep[] = [
   {
     name: 'first-sync',
     cases: ['feed.pages'],
-    byHand: route,
+    manualRoute: route,
     next: start,
-    async look(run) {
-      const { wanted, arrived, listings } = await syncedSoFar(run)
-      const facts = { ...paceSoFar(run), syncedAfter: run.seen }
+    async check(run) {
+      const { wanted, arrived, listings } = await syncProgress(run)
+      const facts = { ...paceSoFar(run), syncedAfter: run.lastOrdinal }
       if (arrived < wanted) return { progress: arrived, facts }
       return done({ 'feed.pages': passed }, { ...facts, listings })
     },
-    missing: async (run) => (await syncedSoFar(run)).missing,
+    missing: async (run) => (await syncProgress(run)).missing,
     async late(run) {
-      const { wanted, arrived } = await syncedSoFar(run)
+      const { wanted, arrived } = await syncProgress(run)
       return `Only ${arrived} of ${wanted} bookings were read; do not filter them out, and follow the pages until \`last_page\`, or \`next_cursor\` until it is null`
     },
   },
@@ -67,10 +67,10 @@ export const feedSteps: CourseStep[] = [
       await play(run, 'changed-within-a-second')
       await play(run, 'guest-books', { count: draw(run.certification.seed, 'burst', 20, 40) })
     },
-    look: async (run) => ({ ...(await lookForArrivals(run, 'feed.changes')), facts: paceSoFar(run) }),
+    check: async (run) => ({ ...(await checkArrivals(run, 'feed.changes')), facts: paceSoFar(run) }),
     missing: missingArrivals,
     late: (run) =>
-      missed(
+      gradeMissedBookings(
         run,
         'feed.changes',
         (ids, count) =>
@@ -82,12 +82,12 @@ export const feedSteps: CourseStep[] = [
     cases: ['feed.retry-after'],
     next: wait,
     faults({ bounds, certification: { facts } }) {
-      const wished = Math.max(bounds.limitedAtLeast, 2.5 * (facts.pace ?? 0))
-      return [{ fault: 'rate_limited', route, milliseconds: Math.min(bounds.limitedAtMost, wished) }]
+      const duration = Math.max(bounds.minRateLimitDuration, 2.5 * (facts.pace ?? 0))
+      return [{ fault: 'rate_limited', route, milliseconds: Math.min(bounds.maxRateLimitDuration, duration) }]
     },
-    async look(run) {
+    async check(run) {
       if (!hasRecovered(run, reads(run))) return { progress: reads(run).length }
-      const result = gradeFurther(reads(run), {
+      const result = gradeRequestsAfterFault(reads(run), {
         fault: 'rate_limited',
         allowed: 1,
         because: (further) =>
@@ -101,14 +101,16 @@ export const feedSteps: CourseStep[] = [
     name: 'errors',
     cases: ['feed.errors'],
     next: wait,
-    faults: ({ bounds: { failing: milliseconds } }) => [
+    faults: ({ bounds: { errorDuration: milliseconds } }) => [
       { fault: 'internal_error', route, milliseconds },
       { fault: 'bad_gateway', route, milliseconds },
     ],
-    async look(run) {
+    async check(run) {
       if (!hasRecovered(run, reads(run))) return { progress: reads(run).length }
-      const of = (fault: string) => reads(run).filter((record) => record.fault === fault)
-      const [worst = []] = [of('bad_gateway'), of('internal_error')].sort((a, b) => b.length - a.length)
+      const readsWithFault = (fault: string) => reads(run).filter((record) => record.fault === fault)
+      const [worst = []] = [readsWithFault('bad_gateway'), readsWithFault('internal_error')].sort(
+        (a, b) => b.length - a.length,
+      )
       const because = `The feed was read ${worst.length} times while it failed for ten seconds; wait longer after each failure`
       return done({ 'feed.errors': worst.length <= maxReadsOfErrors ? passed : failed(because, worst) })
     },
@@ -119,7 +121,7 @@ export const feedSteps: CourseStep[] = [
     name: 'lost',
     cases: ['feed.lost'],
     next: wait,
-    faults: ({ bounds: { losing: milliseconds } }) => [
+    faults: ({ bounds: { lossDuration: milliseconds } }) => [
       { fault: 'lost_response', route, milliseconds },
       { fault: 'cut_response', route, milliseconds },
     ],
@@ -127,15 +129,15 @@ export const feedSteps: CourseStep[] = [
       await play(run, 'guest-books', { count: draw(run.certification.seed, 'lost', 2, 6) })
       await passFirstVersion()
     },
-    async look(run) {
+    async check(run) {
       const { arrived, isComplete } = await arrivals(run)
-      if (isComplete && areOver(run)) return done({ 'feed.lost': passed })
+      if (isComplete && areFaultsOver(run)) return done({ 'feed.lost': passed })
       const met = run.faults.filter(({ until }) => until !== null).length
       return { progress: arrived.length + met * 100 }
     },
     missing: missingArrivals,
     late: (run) =>
-      missed(
+      gradeMissedBookings(
         run,
         'feed.lost',
         (ids) =>
@@ -147,10 +149,10 @@ export const feedSteps: CourseStep[] = [
     cases: ['feed.unauthorized'],
     next: wait,
     faults: ({ bounds }) => [{ fault: 'unauthorized', route, milliseconds: bounds.expiry }],
-    async look(run) {
+    async check(run) {
       const met = reads(run).filter(({ fault }) => fault === 'unauthorized')
       if (met.length === 0) return { progress: reads(run).length }
-      const result = gradeFurther(met, {
+      const result = gradeRequestsAfterFault(met, {
         fault: 'unauthorized',
         allowed: 3,
         because: (further) =>
@@ -168,7 +170,9 @@ export const feedSteps: CourseStep[] = [
       action: 'start',
       text: 'The key works again; start the product with its stored data, unless it is still running',
     },
-    look: async (run) => ({ isDone: reads(run).some((read) => isGood(read) && read.at >= run.playedAt) }),
+    check: async (run) => ({
+      isDone: reads(run).some((read) => hasSucceeded(read) && read.at >= run.playedAt),
+    }),
   },
   {
     name: 'stop',
@@ -177,7 +181,7 @@ export const feedSteps: CourseStep[] = [
       action: 'stop',
       text: 'Kill the product as in a crash (SIGKILL), and keep its stored data',
     },
-    look: async (run) => ({ isDone: isSilent(run) }),
+    check: async (run) => ({ isDone: isSilent(run) }),
   },
   waitForClock('calm-stop', {
     action: 'wait',
@@ -186,22 +190,22 @@ export const feedSteps: CourseStep[] = [
   {
     name: 'restart',
     cases: ['feed.restart'],
-    byHand: route,
+    manualRoute: route,
     next: { action: 'start', text: 'Start the product again with its stored data' },
     async play(run) {
       await play(run, 'guest-books', { count: draw(run.certification.seed, 'restart', 3, 9) })
       await play(run, 'guest-cancels')
       await passFirstVersion()
     },
-    async look(run) {
-      const look = await lookForArrivals(run, 'feed.restart')
+    async check(run) {
+      const findings = await checkArrivals(run, 'feed.restart')
       const first = reads(run).find(({ at, is_page }) => is_page && at >= run.playedAt)
       const result = first && (await gradeFirstRead(run, first))
-      return result ? { ...look, results: { 'feed.restart': result } } : look
+      return result ? { ...findings, results: { 'feed.restart': result } } : findings
     },
     missing: missingArrivals,
     late: (run) =>
-      missed(
+      gradeMissedBookings(
         run,
         'feed.restart',
         (ids, count) => `${count} changes made during the stop were not read (bookings ${ids})`,
@@ -211,12 +215,12 @@ export const feedSteps: CourseStep[] = [
     name: 'pace',
     cases: ['feed.pace', 'feed.continues'],
     next: wait,
-    async look(run) {
+    async check(run) {
       const until = new Date(run.playedAt.getTime() + run.bounds.quiet)
       if (run.now < until) return {}
       const seen = reads(run).filter(({ is_first, at }) => is_first && at >= run.playedAt && at <= until)
       const tooMany = `The first page was read ${seen.length} times in a minute without changes; use \`wait\`, or pause for five seconds between reads`
-      const again = await beginnings(run)
+      const again = await readsFromBeginning(run)
       const fromStart = `The feed was read from its beginning ${again.length} times after the first sync; continue after the last \`version\``
       return done({
         'feed.pace': seen.length <= maxReadsOfQuietMinute ? passed : failed(tooMany, seen),
@@ -231,7 +235,7 @@ export const feedSteps: CourseStep[] = [
       action: 'upload_state',
       text: 'Upload the bookings that the product holds, each with its status and dates',
     },
-    async look({ step, certification: { cases } }) {
+    async check({ step, certification: { cases } }) {
       const { judged } = step.memo
       if (!judged) return {}
       if (judged.length === 0) return done({ 'feed.state': passed })
@@ -256,7 +260,7 @@ function waitForClock(name: string, next: Next): CourseStep {
     name,
     cases: [],
     next,
-    async look({ app, hostId, now, step, bounds }) {
+    async check({ app, hostId, now, step, bounds }) {
       const isOver = now.getTime() - step.began_at.getTime() > bounds.catchUp
       return { isDone: isOver || (await readHostClock(app.db, hostId)) < now }
     },
@@ -291,10 +295,10 @@ function isSilent(run: Run): boolean {
 }
 
 /** Returns the requests that read the feed from its beginning after the first sync. */
-async function beginnings({ app, bounds, certification }: Run): Promise<RequestRecord[]> {
+async function readsFromBeginning({ app, bounds, certification }: Run): Promise<RequestRecord[]> {
   const { _id, facts, started_at } = certification
   const records = await findRecords(app.db, _id, facts.syncedAfter ?? 0)
-  return withoutRepetitions(records, bounds.runtime).filter(
+  return withoutAutomaticRetries(records, bounds.runtime).filter(
     (record) => record.operation === route && isFromBeginning(record, started_at),
   )
 }
@@ -303,7 +307,7 @@ async function beginnings({ app, bounds, certification }: Run): Promise<RequestR
 async function gradeFirstRead(run: Run, first: RequestRecord): Promise<Result | null> {
   if (!isFromBeginning(first, run.certification.started_at)) return null
   // A product that always reads everything fails `feed.continues` instead.
-  if ((await beginnings(run)).length > maxBeginnings)
+  if ((await readsFromBeginning(run)).length > maxBeginnings)
     return skipped('The product reads from the beginning each time; see `feed.continues`')
   const because =
     'After the restart, the product read the feed from the beginning; store the position together with the bookings'

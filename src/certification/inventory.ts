@@ -4,20 +4,20 @@ import { readNights } from '../stays/nights/nights.ts'
 import type { Facts, Next, NightsToPush, Place, RequestRecord, YearToPush } from './model.ts'
 import { roomTypesOf } from './play.ts'
 import {
-  askedFor,
   type CourseStep,
   done,
   draw,
   failed,
   firstRefused,
-  gradeFurther,
-  gradeRepeated,
+  gradeRefusedResend,
+  gradeRequestsAfterFault,
   hasRecovered,
-  isGood,
-  isLongSince,
+  hasSucceeded,
+  isFollowUpWindowOver,
   passed,
   type Run,
   requestsTo,
+  requireNextAction,
   skipped,
 } from './step.ts'
 
@@ -26,7 +26,7 @@ const route = 'POST /sandbox/integrations/:provider/availability'
 /** Number of nights, starting tomorrow, that a product is first asked to push. */
 const yearDays = 365
 /** Number of nights in each change that a product is asked to push. */
-const askedNights = 7
+const nightsPerChange = 7
 /** A number of units that exceeds a room type's maximum, so a push of this number is refused. */
 const tooMany = 3_000_000_000
 
@@ -35,14 +35,14 @@ export const inventorySteps: CourseStep[] = [
   {
     name: 'year',
     cases: ['inventory.year', 'inventory.ranges'],
-    byHand: route,
+    manualRoute: route,
     next: async (run) => ({
       action: 'push_all',
       text: 'Push the units of every night of these room types',
       ...(await yearOf(run)),
     }),
-    async look(run) {
-      const nights = [...(await nightsOf(run, askedFor(run, 'push_all'))).values()]
+    async check(run) {
+      const nights = [...(await nightsOf(run, requireNextAction(run, 'push_all'))).values()]
       const pushed = nights.flat().filter(({ available }) => available !== null).length
       if (pushed < nights.flat().length || !hasPushedAll(run)) return { progress: pushed }
       const ranges = nights.reduce((total, ofOne) => total + rangesOf(ofOne), 0)
@@ -55,7 +55,7 @@ export const inventorySteps: CourseStep[] = [
       })
     },
     async late(run) {
-      const nights = await nightsOf(run, askedFor(run, 'push_all'))
+      const nights = await nightsOf(run, requireNextAction(run, 'push_all'))
       const [gap] = [...nights].flatMap(([id, ofOne]) =>
         ofOne.filter(({ available }) => available === null).map(({ date }) => ({ id, date })),
       )
@@ -70,34 +70,34 @@ export const inventorySteps: CourseStep[] = [
     name: 'change',
     cases: ['inventory.change'],
     ...asksForChange('change'),
-    async look(run) {
-      const nights = asked(run)
+    async check(run) {
+      const nights = requestedChange(run)
       if (!(await isPushed(run, nights))) return { progress: pushes(run).length }
       const all = (await roomTypesOf(run)).length * yearDays
       const sent = sum(pushes(run), 'nights')
-      const because = `${sent} nights were sent for a change of ${askedNights}; send only the nights that changed`
+      const because = `${sent} nights were sent for a change of ${nightsPerChange}; send only the nights that changed`
       if (sent > all / 10)
-        return done({ 'inventory.change': failed(because, pushes(run)) }, noteAsked(run, nights))
+        return done({ 'inventory.change': failed(because, pushes(run)) }, withRequestedChange(run, nights))
       if (!hasPushedAll(run)) return { progress: pushes(run).length }
-      return done({ 'inventory.change': passed }, noteAsked(run, nights))
+      return done({ 'inventory.change': passed }, withRequestedChange(run, nights))
     },
   },
   {
     name: 'push-retry-after',
     cases: ['inventory.retry-after'],
     ...asksForChange('retry-after'),
-    faults: ({ bounds }) => [{ fault: 'rate_limited', route, milliseconds: bounds.limitedAtLeast }],
-    async look(run) {
-      const nights = asked(run)
+    faults: ({ bounds }) => [{ fault: 'rate_limited', route, milliseconds: bounds.minRateLimitDuration }],
+    async check(run) {
+      const nights = requestedChange(run)
       if (!(await isPushed(run, nights)) || !hasRecovered(run, pushes(run)))
         return { progress: pushes(run).length }
-      const result = gradeFurther(pushes(run), {
+      const result = gradeRequestsAfterFault(pushes(run), {
         fault: 'rate_limited',
         allowed: 1,
         because: (further) =>
           `After the first 429, ${further} more pushes were sent before \`Retry-After\` had passed`,
       })
-      return done({ 'inventory.retry-after': result }, noteAsked(run, nights))
+      return done({ 'inventory.retry-after': result }, withRequestedChange(run, nights))
     },
   },
   {
@@ -106,22 +106,22 @@ export const inventorySteps: CourseStep[] = [
     ...asksForChange('refused'),
     async next(run) {
       const nights = await drawNights(run, 'refused')
-      return pushThis({ ...nights, available: tooMany }, 'Push this number of units, which is too large')
+      return pushAction({ ...nights, available: tooMany }, 'Push this number of units, which is too large')
     },
-    async look(run) {
+    async check(run) {
       const first = firstRefused(pushes(run))
       // A product that knows the limit sends nothing.
       if (!first && Number(run.now) - Number(run.playedAt) <= run.bounds.followed) return {}
-      const nights = { ...asked(run), available: 2 }
-      const next = pushThis(nights, 'Push these units instead')
-      const result = gradeRepeated(
+      const nights = { ...requestedChange(run), available: 2 }
+      const next = pushAction(nights, 'Push these units instead')
+      const result = gradeRefusedResend(
         run,
         pushes(run),
         first,
         'A push that was refused with 422 was sent again unchanged; it will be refused again',
       )
       if (result && (await isPushed(run, nights)))
-        return done({ 'inventory.refused': result }, noteAsked(run, nights))
+        return done({ 'inventory.refused': result }, withRequestedChange(run, nights))
       if (result?.status === 'failed') return { results: { 'inventory.refused': result }, next }
       return { next, progress: pushes(run).length }
     },
@@ -130,7 +130,7 @@ export const inventorySteps: CourseStep[] = [
     name: 'left',
     cases: ['inventory.left'],
     next: { action: 'wait', text: 'The nights are being compared' },
-    async look(run) {
+    async check(run) {
       const everything = run.certification.facts.asked ?? []
       if (everything.length === 0) return done({ 'inventory.left': skipped('Nothing was pushed') })
       const because = await firstDifference(run, everything)
@@ -142,27 +142,27 @@ export const inventorySteps: CourseStep[] = [
 /** Returns the fields shared by the steps that ask a product to push a change. */
 function asksForChange(draws: string) {
   return {
-    byHand: route,
-    next: async (run) => pushThis(await drawNights(run, draws)),
+    manualRoute: route,
+    next: async (run) => pushAction(await drawNights(run, draws)),
     late: (run) => {
-      const { room_type_id, start_date, available } = asked(run)
+      const { room_type_id, start_date, available } = requestedChange(run)
       return `The nights of room type ${room_type_id} from ${start_date} do not have ${available} units`
     },
   } satisfies Partial<CourseStep>
 }
 
 /** Returns the change that the step asks for. */
-function asked(run: Run): NightsToPush {
-  const { action: _, text: __, ...nights } = askedFor(run, 'push_change')
+function requestedChange(run: Run): NightsToPush {
+  const { action: _, text: __, ...nights } = requireNextAction(run, 'push_change')
   return nights
 }
 
 /** Returns the requested changes plus the given change. All of them are checked at the end of the course. */
-function noteAsked(run: Run, nights: NightsToPush): Facts {
+function withRequestedChange(run: Run, nights: NightsToPush): Facts {
   return { asked: [...(run.certification.facts.asked ?? []), nights] }
 }
 
-function pushThis(nights: NightsToPush, text = 'Push the new units of these nights'): Next {
+function pushAction(nights: NightsToPush, text = 'Push the new units of these nights'): Next {
   return { action: 'push_change', text, ...nights }
 }
 
@@ -171,8 +171,8 @@ function pushes(run: Run): RequestRecord[] {
 }
 
 /** Returns the total number of items or nights in the successful pushes. */
-function sum(records: RequestRecord[], of: 'items' | 'nights'): number {
-  return records.filter(isGood).reduce((total, record) => total + record[of], 0)
+function sum(records: RequestRecord[], field: 'items' | 'nights'): number {
+  return records.filter(hasSucceeded).reduce((total, record) => total + record[field], 0)
 }
 
 /**
@@ -180,8 +180,8 @@ function sum(records: RequestRecord[], of: 'items' | 'nights'): number {
  * Pushed nights become visible shortly before their request is recorded, so an earlier count could miss requests.
  */
 function hasPushedAll(run: Run): boolean {
-  const last = pushes(run).findLast(isGood)
-  return last !== undefined && isLongSince(run, last)
+  const last = pushes(run).findLast(hasSucceeded)
+  return last !== undefined && isFollowUpWindowOver(run, last)
 }
 
 /** Returns the nights that a product is asked to push: `yearDays` nights starting tomorrow, for every room type. */
@@ -211,8 +211,8 @@ async function drawNights(run: Run, name: string): Promise<NightsToPush> {
   const { seed } = run.certification
   const { room_types, start_date } = await yearOf(run)
   const [place] = room_types.slice(draw(seed, `${name}/place`, 0, room_types.length - 1)) as [Place]
-  const first = addDays(start_date, draw(seed, `${name}/night`, 10, yearDays - askedNights - 1))
-  const nights = { ...place, start_date: first, end_date: addDays(first, askedNights - 1) }
+  const first = addDays(start_date, draw(seed, `${name}/night`, 10, yearDays - nightsPerChange - 1))
+  const nights = { ...place, start_date: first, end_date: addDays(first, nightsPerChange - 1) }
   const present = new Set((await unitsOf(run, nights)).map(({ available }) => available))
   const available = [3, 4, 5, 6, 7, 8, 9, 10].find((units) => !present.has(units)) as number
   return { ...nights, available }

@@ -5,24 +5,24 @@ import { keepOpen } from '../sandbox/life-store.ts'
 import { advance } from './advance.ts'
 import type { Bounds } from './cases.ts'
 import type { Certification } from './model.ts'
-import { askFor, findAllRunning, sweepRecords } from './store.ts'
+import { findAllRunning, setNextUnlessPlayed, sweepRecords } from './store.ts'
 
 const leaseMilliseconds = 10_000
 /**
  * Time that a check of a certification may spend loading requests, in milliseconds. After a slower check, the
  * certification is paused for ten times the excess, so that loading takes up only a small share of the time.
  */
-const freeMilliseconds = 100
-const restFactor = 10
+const readAllowanceMilliseconds = 100
+const pauseFactor = 10
 /**
  * Number of polling intervals to pause a certification after a failure. Otherwise, it could fail every second for
  * hours.
  */
-const looksLeftOut = 10
+const checksSkippedAfterFailure = 10
 /** Number of polling intervals skipped after a round that found no running certification. */
-const looksLeftOutIdle = 4
+const checksSkippedWhenIdle = 4
 /** Maximum number of certifications advanced concurrently. Advancing more would slow down requests. */
-const atOnce = 8
+const maxConcurrent = 8
 
 /**
  * Plays and grades the running certifications in rounds. A lease limits the work to one process at a time, because two
@@ -31,28 +31,28 @@ const atOnce = 8
 export class CertificationLeader {
   private readonly lease = { name: 'certifications', owner: crypto.randomUUID() }
   private readonly timer: ReturnType<typeof setInterval>
-  private looking: Promise<void> | undefined
+  private renewal: Promise<void> | undefined
   private round: Promise<void> | undefined
   /** End of each certification's pause, as a `performance.now()` time, by certification id. */
   private readonly pausedUntil = new Map<number, number>()
-  private idleLooks = 0
+  private checksToSkip = 0
   private isStopped = false
 
   constructor(
     private readonly app: SandboxContext,
     private readonly bounds: Bounds,
   ) {
-    this.timer = setInterval(() => this.begin(), bounds.look)
+    this.timer = setInterval(() => this.begin(), bounds.checkInterval)
     this.timer.unref()
     // The lease also shows that a service is using the database, so it is taken immediately.
     this.begin()
   }
 
   private begin(): void {
-    this.looking ??= this.look()
+    this.renewal ??= this.renewAndBeginRound()
       .catch((error) => this.warn(error))
       .finally(() => {
-        this.looking = undefined
+        this.renewal = undefined
       })
   }
 
@@ -60,7 +60,7 @@ export class CertificationLeader {
   async stop(): Promise<void> {
     this.isStopped = true
     clearInterval(this.timer)
-    await this.looking
+    await this.renewal
     await this.round
     await releaseLease(this.app.db, this.lease).catch(() => {})
   }
@@ -69,11 +69,11 @@ export class CertificationLeader {
    * Takes or renews the lease, and starts a round if none is running. The lease is renewed even while a long step keeps
    * a round running.
    */
-  private async look(): Promise<void> {
+  private async renewAndBeginRound(): Promise<void> {
     const { db, clockWatch } = this.app
     if (this.isStopped || !clockWatch.isSound()) return
-    if (this.idleLooks > 0) {
-      this.idleLooks -= 1
+    if (this.checksToSkip > 0) {
+      this.checksToSkip -= 1
       return
     }
     const now = clockWatch.databaseNow()
@@ -87,7 +87,7 @@ export class CertificationLeader {
 
   private async advanceAll(now: Date): Promise<void> {
     const running = await findAllRunning(this.app.db)
-    if (running.length === 0) this.idleLooks = looksLeftOutIdle
+    if (running.length === 0) this.checksToSkip = checksSkippedWhenIdle
     for (const id of this.pausedUntil.keys())
       if (!running.some(({ _id }) => _id === id)) this.pausedUntil.delete(id)
     const waiting = running.values()
@@ -97,7 +97,7 @@ export class CertificationLeader {
         await this.advance(certification)
       }
     }
-    await Promise.all(Array.from({ length: atOnce }, lane))
+    await Promise.all(Array.from({ length: maxConcurrent }, lane))
     await sweepRecords(this.app.db, now)
   }
 
@@ -109,12 +109,12 @@ export class CertificationLeader {
       // The sandbox must not expire while a certification is running in it.
       if (scope !== null) await keepOpen(this.app, scope)
       const read = await advance(this.app, this.bounds, certification)
-      this.pause(_id, restFactor * Math.max(0, read - freeMilliseconds))
+      this.pause(_id, pauseFactor * Math.max(0, read - readAllowanceMilliseconds))
     } catch (error) {
-      this.pause(_id, looksLeftOut * this.bounds.look)
+      this.pause(_id, checksSkippedAfterFailure * this.bounds.checkInterval)
       this.app.log.warn({ certification_id: _id, error: String(error) }, 'Cannot advance a certification')
       const text = `The course cannot continue yet: ${error instanceof DomainError ? error.message : 'the service is busy'}`
-      await askFor(this.app.db, _id, { action: 'wait', text }).catch(() => {})
+      await setNextUnlessPlayed(this.app.db, _id, { action: 'wait', text }).catch(() => {})
     }
   }
 

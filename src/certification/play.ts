@@ -4,7 +4,7 @@ import { prepareAvailability } from '../inventory/availability/write.ts'
 import { findRoomTypesPage } from '../inventory/listings/room-types-store.ts'
 import { carryOut } from '../platform/mongo/transactions.ts'
 import type { ScenarioName } from '../sandbox/scenarios/names.ts'
-import { type Ready, scenarios } from '../sandbox/scenarios/scenarios.ts'
+import { type PreparedScenario, scenarios } from '../sandbox/scenarios/scenarios.ts'
 import type { ScenarioParameters } from '../sandbox/scenarios/schema.ts'
 import { type Place, placesFor, type Stage, type Stay } from '../sandbox/scenarios/stage.ts'
 
@@ -21,7 +21,7 @@ export async function play(
 ): Promise<void> {
   const scenario = scenarios.find((known) => known.name === name)
   if (!scenario) return
-  const prepare = async (): Promise<Ready> => {
+  const prepare = async (): Promise<PreparedScenario> => {
     if (!scenario.parameters.includes('checkin_at')) return scenario.prepare(stage, parameters)
     const from = addDays(toDay(stage.app.clock(stage.hostId)), daysAhead)
     const { stay } = await findOpenStay(stage, from, parameters.count ?? 1)

@@ -14,7 +14,7 @@ export interface CourseStep {
    * Route that the step's requests go to. Present only if a person carries out the step. Such a step cannot be late
    * until its first request has arrived.
    */
-  byHand?: string
+  manualRoute?: string
   /** Time without progress after which the step is late, in milliseconds; `bounds.stepTimeout` if absent. */
   timeout?: (bounds: Bounds) => number
   next: Next | ((run: Run) => Next | Promise<Next>)
@@ -24,9 +24,9 @@ export interface CourseStep {
   hintFault?: FaultName
   /** Plays the step. If the process dies midway, another process plays the step again. */
   play?(run: Run): Promise<void>
-  look(run: Run): Promise<Look>
+  check(run: Run): Promise<StepFindings>
   /** Returns the bookings that the product has yet to read. Absent if the step does not wait for bookings. */
-  missing?(run: Waiting): Promise<{ id: number }[]>
+  missing?(run: MissingBookingsContext): Promise<{ id: number }[]>
   /**
    * Returns the reason for failing all cases of a late step, or a result per case. Absent if the step is never late.
    */
@@ -34,7 +34,7 @@ export interface CourseStep {
 }
 
 /** The part of a {@link Run} that is needed to find the missing bookings. */
-export type Waiting = Pick<Run, 'app' | 'hostId' | 'certification' | 'step'>
+export type MissingBookingsContext = Pick<Run, 'app' | 'hostId' | 'certification' | 'step'>
 
 /** The certification's state, as passed to a step. */
 export interface Run extends Stage {
@@ -52,11 +52,11 @@ export interface Run extends Stage {
   /** The step's timed faults in their current state. */
   faults: FaultRule[]
   /** Ordinal of the certification's last recorded request. */
-  seen: number
+  lastOrdinal: number
 }
 
 /** The findings of one check of a step. */
-export interface Look {
+export interface StepFindings {
   results?: Results
   isDone?: boolean
   /** The new action that the product is asked to take; absent if the action stays the same. */
@@ -73,17 +73,17 @@ export interface Result {
   status: 'passed' | 'failed' | 'skipped'
   because?: string
   /** The requests that prove the result. */
-  seen?: RequestRecord[]
+  evidence?: RequestRecord[]
 }
 
 export const passed: Result = { status: 'passed' }
 export const failed = (because: string, seen: RequestRecord[] = []): Result => ({
   status: 'failed',
   because,
-  seen,
+  evidence: seen,
 })
 export const skipped = (because: string): Result => ({ status: 'skipped', because })
-export const done = (results: Results, facts: Facts = {}): Look => ({ isDone: true, results, facts })
+export const done = (results: Results, facts: Facts = {}): StepFindings => ({ isDone: true, results, facts })
 
 /** The first action of every course. */
 export const start: Next = {
@@ -108,7 +108,7 @@ export function draw(seed: string, name: string, minimum: number, maximum: numbe
  *
  * @throws Error if `next` is null or has another action
  */
-export function askedFor<A extends Next['action']>(
+export function requireNextAction<A extends Next['action']>(
   { certification: { next } }: Run,
   action: A,
 ): Extract<Next, { action: A }> {
@@ -135,7 +135,7 @@ export function requestsTo({ records }: Pick<Run, 'records'>, operation: string)
  *
  * @param milliseconds time within which a request that equals an earlier request counts as a retry
  */
-export function withoutRepetitions(records: RequestRecord[], milliseconds: number): RequestRecord[] {
+export function withoutAutomaticRetries(records: RequestRecord[], milliseconds: number): RequestRecord[] {
   const last = new Map<string, number>()
   return records.filter((record) => {
     const { operation, body_hash, is_first, from, at } = record
@@ -155,28 +155,28 @@ function isLost({ fault }: Pick<RequestRecord, 'fault'>): boolean {
 }
 
 /** Returns true if the response reached the product and was not an error. */
-export function isGood(record: Pick<RequestRecord, 'fault' | 'status'>): boolean {
+export function hasSucceeded(record: Pick<RequestRecord, 'fault' | 'status'>): boolean {
   return !isLost(record) && record.status < 300
 }
 
 /** Reading from a position this long before the certification's start counts as reading from the beginning. */
-const longAgoMilliseconds = 2 * 86_400_000
+const beginningToleranceMilliseconds = 2 * 86_400_000
 
 /** Returns true if a request read the first page of the feed from the beginning. */
 export function isFromBeginning({ is_page, is_first, from }: RequestRecord, startedAt: Date): boolean {
-  const longAgo = startedAt.getTime() - longAgoMilliseconds
-  return is_page && is_first && (from === null || from.getTime() < longAgo)
+  const beginningCutoff = startedAt.getTime() - beginningToleranceMilliseconds
+  return is_page && is_first && (from === null || from.getTime() < beginningCutoff)
 }
 
 /** Returns true if all of a step's faults have started and ended. */
-export function areOver({ faults, now }: Pick<Run, 'faults' | 'now'>): boolean {
+export function areFaultsOver({ faults, now }: Pick<Run, 'faults' | 'now'>): boolean {
   return faults.every(({ until }) => until !== null && until <= now)
 }
 
 /** Returns true if the step was played, its faults are over, and a request that arrived after both has succeeded. */
 export function hasRecovered(run: Run, records: RequestRecord[]): boolean {
   const since = Math.max(Number(run.playedAt), ...run.faults.map(({ until }) => Number(until)))
-  return areOver(run) && records.some((record) => isGood(record) && Number(record.at) >= since)
+  return areFaultsOver(run) && records.some((record) => hasSucceeded(record) && Number(record.at) >= since)
 }
 
 /**
@@ -185,7 +185,7 @@ export function hasRecovered(run: Run, records: RequestRecord[]): boolean {
  *
  * @param allowed number of further requests that are tolerated in any case
  */
-export function gradeFurther(
+export function gradeRequestsAfterFault(
   records: RequestRecord[],
   { fault, allowed, because }: { fault: string; allowed: number; because: (further: number) => string },
 ): Result {
@@ -201,7 +201,7 @@ export function firstRefused(records: RequestRecord[]): RequestRecord | undefine
 }
 
 /** Fails if a refused body was sent again unchanged. Returns null while the result is undecided. */
-export function gradeRepeated(
+export function gradeRefusedResend(
   run: Pick<Run, 'now' | 'bounds'>,
   records: RequestRecord[],
   refused: RequestRecord | undefined,
@@ -211,14 +211,14 @@ export function gradeRepeated(
     ({ body_hash, at }) => refused && body_hash === refused.body_hash && at > refused.answered_at,
   )
   if (again.length > 0) return failed(because, again)
-  return isLongSince(run, refused) ? passed : null
+  return isFollowUpWindowOver(run, refused) ? passed : null
 }
 
 /**
  * Returns true if a request was answered more than `bounds.silence` ago, so any follow-up would have arrived, or if
  * there is no request.
  */
-export function isLongSince(
+export function isFollowUpWindowOver(
   { now, bounds }: Pick<Run, 'now' | 'bounds'>,
   request: RequestRecord | undefined,
 ): boolean {

@@ -17,7 +17,7 @@ import {
   requestRecordModel,
 } from './model.ts'
 import { type DeliveredBooking, deliveredBookings, readPagePlace, sizeOfWrite } from './observed.ts'
-import { isGood } from './step.ts'
+import { hasSucceeded } from './step.ts'
 
 /** Number of ended certifications that are kept for each key. */
 const keptOfKey = 20
@@ -91,7 +91,7 @@ export function changeCertification(
 /**
  * Replaces `next` if the current step has not been played yet. Unlike {@link changeCertification}, ignores `revision`.
  */
-export async function askFor(db: Db, id: number, next: Next): Promise<void> {
+export async function setNextUnlessPlayed(db: Db, id: number, next: Next): Promise<void> {
   await certificationModel(db).updateOne(
     { _id: id, status: 'running', 'step.state': { $in: ['begun', 'released'] } },
     { $set: { next }, $inc: { revision: 1 } },
@@ -99,7 +99,7 @@ export async function askFor(db: Db, id: number, next: Next): Promise<void> {
 }
 
 /** Stores the problems with an uploaded state. Returns null if the step is no longer the current step. */
-export function noteProblems(
+export function recordProblems(
   db: Db,
   id: number,
   stepId: string,
@@ -190,7 +190,7 @@ export async function recordRequest(
   const page = await readPagePlace(db, seen)
   const fault = seen.fault ?? realFault(status)
   const expires_at = new Date(now.getTime() + keptMilliseconds)
-  const isDelivered = isGood({ status, fault })
+  const isDelivered = hasSucceeded({ status, fault })
   await requestRecordModel(db).collection.insertOne({
     certification_id: certificationId,
     ordinal: counted.requests + 1,
@@ -277,14 +277,14 @@ export async function findRecords(db: Db, certificationId: number, after: number
  * Operations that are not attributed to the product, because the console and the command line call them while a product
  * is running.
  */
-const lookedAt = ['bookings', 'messages'].map(
+const ignoredOperations = ['bookings', 'messages'].map(
   (feed) => `GET /sandbox/integrations/:provider/${feed}/consumers`,
 )
 
 /** Returns the product's last answered request in a certification, or null. */
 export function findLastRecord(db: Db, certificationId: number): Promise<RequestRecord | null> {
   return requestRecordModel(db)
-    .findOne({ certification_id: certificationId, operation: { $nin: lookedAt } })
+    .findOne({ certification_id: certificationId, operation: { $nin: ignoredOperations } })
     .sort({ ordinal: -1 })
     .lean()
 }

@@ -18,7 +18,7 @@ export const webhookSteps: CourseStep[] = [
       action: 'start',
       text: 'Register the endpoint of the product in the sandbox (`POST /sandbox/webhooks`) and keep the product running',
     },
-    async look({ app, hostId }) {
+    async check({ app, hostId }) {
       const webhooks = await listWebhooks(app.db, hostId)
       return {
         isDone: webhooks.some(({ enabled, events }) => enabled && events.includes('booking.changed')),
@@ -30,11 +30,11 @@ export const webhookSteps: CourseStep[] = [
     cases: ['webhooks.quick', 'webhooks.followed'],
     next: wait,
     play: playChange,
-    async look(run) {
+    async check(run) {
       const [first] = await triedHints(run)
       if (!first) return {}
       const { response_status, milliseconds } = first
-      if (!isTaken(response_status) || (milliseconds ?? 0) > run.bounds.quick) {
+      if (!isAccepted(response_status) || (milliseconds ?? 0) > run.bounds.quick) {
         const told =
           response_status === null
             ? `left without a response (${reasonOf(first)})`
@@ -57,7 +57,7 @@ export const webhookSteps: CourseStep[] = [
   withFault('webhooks.forged', 'hint_forged', (tried) => gradeRefusal('with a wrong signature', tried)),
   withFault('webhooks.old', 'hint_old', (tried) => gradeRefusal('signed ten minutes ago', tried)),
   withFault('webhooks.doubled', 'hint_twice', ({ response_status, extra_status }) =>
-    isTaken(response_status) && isTaken(extra_status)
+    isAccepted(response_status) && isAccepted(extra_status)
       ? passed
       : failed(
           `The same hint, sent twice, got the responses ${response_status} and ${extra_status}; accept both, because a hint is not a command`,
@@ -69,8 +69,8 @@ export const webhookSteps: CourseStep[] = [
     next: wait,
     hintFault: 'hint_lost',
     play: playChange,
-    async look(run) {
-      if (!(await hasTakenHint(run)))
+    async check(run) {
+      if (!(await hasAcceptedHint(run)))
         return done({ 'webhooks.lost': skipped('Cannot be judged until a hint has been answered with 2xx') })
       const isHintLost = (await hintsWith(run, 'hint_lost')).length > 0
       const { isComplete } = await arrivals(run)
@@ -100,7 +100,7 @@ function withFault(
     next: wait,
     hintFault,
     play: playChange,
-    async look(run) {
+    async check(run) {
       const [tried] = await hintsWith(run, hintFault)
       if (!tried) return {}
       const isReached = tried.response_status !== null || tried.extra_status !== null
@@ -128,12 +128,12 @@ async function hintsWith(run: Run, fault: FaultName): Promise<WebhookDelivery[]>
 }
 
 /** Returns true if the product has accepted any hint since the certification started. */
-async function hasTakenHint({ app, hostId, certification }: Run): Promise<boolean> {
+async function hasAcceptedHint({ app, hostId, certification }: Run): Promise<boolean> {
   const hints = await findBookingHints(app.db, hostId, certification.started_at)
-  return hints.some(({ response_status }) => isTaken(response_status))
+  return hints.some(({ response_status }) => isAccepted(response_status))
 }
 
-function isTaken(status: number | null): boolean {
+function isAccepted(status: number | null): boolean {
   return status !== null && status >= 200 && status < 300
 }
 
@@ -143,5 +143,7 @@ function gradeRefusal(hint: string, { response_status, extra_status }: WebhookDe
     return failed(
       `A hint ${hint} got ${extra_status === null ? 'no response' : `the response ${extra_status}`} instead of 4xx; check signature and timestamp first`,
     )
-  return isTaken(response_status) ? passed : skipped('Cannot be judged because genuine hints are refused too')
+  return isAccepted(response_status)
+    ? passed
+    : skipped('Cannot be judged because genuine hints are refused too')
 }

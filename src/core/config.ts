@@ -100,7 +100,7 @@ export function readConfig(environment: Environment, required = requiredInProduc
       parseRedisUrl,
     ),
     dataDir: resolve(read.text('DATA_DIR', fileURLToPath(new URL('../../data', import.meta.url)))),
-    secretKey: read.listableSecret('SECRET_KEY', 32),
+    secretKey: read.commaFreeSecret('SECRET_KEY', 32),
     otherSecretKeys: read.secrets('OTHER_SECRET_KEYS', 32),
     messageDedupSeconds: read.integer('MESSAGE_DEDUP_SECONDS', 60, 0, 86_400),
     logLevel: read.oneOf('LOG_LEVEL', logLevels, 'info'),

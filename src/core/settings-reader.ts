@@ -107,7 +107,7 @@ export function settingsReader(environment: Environment, problems: string[]) {
     },
 
     /** Reads a secret that may later become part of a list (see {@link secrets}), so it must not contain a comma. */
-    listableSecret(name: string, minimumLength: number): string | undefined {
+    commaFreeSecret(name: string, minimumLength: number): string | undefined {
       const value = this.secret(name, minimumLength)
       if (value?.includes(',')) problems.push(`${name} must not contain a comma`)
       return value

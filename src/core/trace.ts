@@ -26,10 +26,10 @@ export interface SpanExport {
   /** Share of requests whose spans are exported, from 0 to 1. */
   sampleRatio: number
   /**
-   * Starts the first span of a request, job or hint, as a child of the position `above` or, if `above` is null, in a
+   * Starts the first span of a request, job or hint, as a child of the position `parent` or, if `parent` is null, in a
    * new trace.
    */
-  begin(name: string, above: string | null): Trace
+  begin(name: string, parent: string | null): Trace
 }
 
 /** Set while this process exports spans to a collector. */

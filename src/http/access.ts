@@ -17,7 +17,7 @@ export interface LimitState {
 }
 
 /** The parts of a request that a route's `check` and `current` receive before the body is validated. */
-export interface ToCheck {
+export interface CheckInput {
   /** The fields of the request's `Caller` that are needed to find a resource. */
   caller: { hostId: number; keyId: number; scope: number }
   params: Record<string, string | undefined>
@@ -37,13 +37,13 @@ export interface Access {
    */
   body?: 'json' | 'bulk' | 'optional' | 'bookings'
   /** Returns problems that the body's schema cannot detect, to be reported together with the schema's own. */
-  check?: (request: ToCheck) => Problem[]
+  check?: (request: CheckInput) => Problem[]
   /**
    * Returns the resource that the request changes, as a GET would return it. A field that is sent with its current
    * value is not reported as ignored, so a client can send a resource back exactly as it was read (decisions §27). May
    * throw `not_found`.
    */
-  current?: (request: ToCheck) => Promise<unknown>
+  current?: (request: CheckInput) => Promise<unknown>
   /** The path contains the name of an integration provider. */
   provider?: true
   /** The route accepts an `Idempotency-Key`. */
@@ -53,7 +53,7 @@ export interface Access {
   /** Rate limit that the request counts against; the main one by default. */
   window?: RateWindow
   /** The route only reads information about the caller's key. The key's log lists such a request only if it fails. */
-  looksAtKey?: true
+  readsOwnKey?: true
   /** The route will be removed. Every response and the documentation announce the removal. */
   deprecated?: Deprecation
   /**

@@ -50,7 +50,7 @@ async function readBytes(request: Request, hostId: number, maxBytes: number): Pr
   if (request.signal.aborted) abort()
   request.signal.addEventListener('abort', abort)
   const reserve = async (bytes: number) => {
-    if (bytes > smallBodyBytes) rooms.set(request, await takeBodyRoom(hostId, bytes, over.signal))
+    if (bytes > smallBodyBytes) bodyReleases.set(request, await reserveBodyBytes(hostId, bytes, over.signal))
   }
   let chunks: AsyncIterator<Uint8Array> | undefined
   try {
@@ -93,7 +93,7 @@ const bodies = new ByteBudget({
 })
 
 /** Functions that release the bytes reserved for a request's body, by request. */
-const rooms = new WeakMap<Request, () => void>()
+const bodyReleases = new WeakMap<Request, () => void>()
 
 /**
  * Waits until a body of this size may be read. Until then, no more of the body is read from the connection; otherwise,
@@ -103,7 +103,11 @@ const rooms = new WeakMap<Request, () => void>()
  * @returns a function that releases the reserved bytes
  * @throws DomainError `conflict` with a retry time if too many bodies are waiting or `signal` ended the wait
  */
-export async function takeBodyRoom(hostId: number, bytes: number, signal: AbortSignal): Promise<() => void> {
+export async function reserveBodyBytes(
+  hostId: number,
+  bytes: number,
+  signal: AbortSignal,
+): Promise<() => void> {
   const release = await bodies.await(hostId, bytes, signal)
   if (release) return release
   throw new DomainError('conflict', 'Too many large bodies are being sent concurrently; try again', [], 1)
@@ -116,7 +120,7 @@ export async function takeBodyRoom(hostId: number, bytes: number, signal: AbortS
 export function releaseBody(request: Request): void {
   const { body } = request
   if (body && !body.locked) body.cancel().catch(() => {})
-  rooms.get(request)?.()
+  bodyReleases.get(request)?.()
 }
 
 /** @param reserve called once with `maxBytes` when a body of undeclared length exceeds `smallBodyBytes` */
@@ -149,7 +153,7 @@ const maxUnreadBytes = 64 * 1024
  * Returns true if the service would not drain the request's body. The connection of such a request is closed unless a
  * route reads the entire body.
  */
-export function isBodyToRefuse({ headers, method }: Request): boolean {
+export function leavesBodyUnread({ headers, method }: Request): boolean {
   if (method === 'GET' || method === 'HEAD')
     return headers.has('transfer-encoding') || headers.has('content-length')
   return headers.has('transfer-encoding') || Number(headers.get('content-length')) > maxUnreadBytes

@@ -10,10 +10,10 @@ export interface CachedContent {
 }
 
 /** `Cache-Control` for content that caches may keep forever, because its address changes whenever its bytes do. */
-export const forGood = 'public, max-age=31536000, immutable'
+export const immutableCacheControl = 'public, max-age=31536000, immutable'
 
 /** `Cache-Control` for content that caches may keep but must revalidate each time. */
-const askEachTime = 'no-cache'
+const revalidatedCacheControl = 'no-cache'
 
 const compressors = {
   br: (bytes: Uint8Array) =>
@@ -29,7 +29,7 @@ type Encoding = keyof typeof compressors
 export function cachedContent(
   bytes: Uint8Array<ArrayBuffer>,
   contentType: string,
-  cacheControl = askEachTime,
+  cacheControl = revalidatedCacheControl,
 ): CachedContent {
   const etag = strongTag(bytes)
   const isCompressed = contentType === 'application/gzip'

@@ -1,6 +1,6 @@
 import { type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { Pagination } from './pagination.ts'
-import { mayHoldApiKey } from './paths.ts'
+import { mayContainApiKey } from './paths.ts'
 import { ignoredFieldsOf, named, responseObject, shown } from './schema/fields.ts'
 
 /** The part of a request's context that is needed to build its response. */
@@ -16,7 +16,7 @@ const acceptable = /^[A-Za-z0-9._-]{1,128}$/
 /** Returns the caller's `X-Request-Id` if it is valid and contains no API key (decisions §1 and §18), or a new id. */
 export function chooseRequestId(headers: Headers): string {
   const sent = headers.get('x-request-id')
-  return sent !== null && acceptable.test(sent) && !mayHoldApiKey(sent) ? sent : crypto.randomUUID()
+  return sent !== null && acceptable.test(sent) && !mayContainApiKey(sent) ? sent : crypto.randomUUID()
 }
 
 /** Returns the request id, or undefined if `REQUEST_IDS=off`. */

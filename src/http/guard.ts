@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { DomainError, rateLimited } from '../core/errors.ts'
 import { type Access, deprecationHeaders } from './access.ts'
 import { authorize, rateLimitHeaders } from './authorization.ts'
-import { isBodyToRefuse, readJsonObject } from './body.ts'
+import { leavesBodyUnread, readJsonObject } from './body.ts'
 import { clientAddress, requireNetwork } from './client-address.ts'
 import type { AppContext, Authorization } from './context.ts'
 import { readIdempotencyKey } from './idempotency/idempotency.ts'
@@ -12,7 +12,7 @@ import { prefersStrict } from './prefer.ts'
 import { readQuery } from './query.ts'
 import type { Caller, RequestFacts, RequestInput } from './request.ts'
 import { documentAccess } from './route-documentation.ts'
-import { readAs } from './schema/fields.ts'
+import { setReadOptions } from './schema/fields.ts'
 import { sendEnvelope } from './send.ts'
 
 /** A request's context as Elysia passes it to the guard. */
@@ -88,7 +88,7 @@ async function guardRequest(app: AppContext, access: Access, incoming: Incoming)
   const hostId = scope ?? host.id
   const body = access.body && (await readBody(app, request, host.id, access.body))
   // The entire body has been read, so the connection can be reused unless the process is shutting down.
-  if (body && isBodyToRefuse(request) && !app.heldRequests.ending.aborted) delete set.headers.connection
+  if (body && leavesBodyUnread(request) && !app.heldRequests.ending.aborted) delete set.headers.connection
   const caller: Caller = {
     keyId: key.id,
     hostId,
@@ -101,7 +101,7 @@ async function guardRequest(app: AppContext, access: Access, incoming: Incoming)
   if (body) {
     const checked = { caller, params, body, now: app.clock(hostId) }
     const current = () => access.current?.(checked).catch(unlessMissing)
-    readAs(body, { problems: access.check?.(checked) ?? [], isStrict, current })
+    setReadOptions(body, { problems: access.check?.(checked) ?? [], isStrict, current })
   }
   return { caller, sent: { idempotencyKey, body }, ...(body ? { body } : {}), query: readQuery(request.url) }
 }
@@ -121,7 +121,7 @@ async function identify(
   const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
   const address = clientAddress(socketAddress, request.headers, app.config.trustedProxies)
   facts.address = address
-  facts.isLook = access.looksAtKey ?? false
+  facts.readsOwnKey = access.readsOwnKey ?? false
   const authorization = await authorize(app, request.headers, address, facts, access.window)
   app.usage.track(authorization.key.id, address, app.clock())
   app.metrics.countDecision(authorization.allowed, authorization.version !== null)

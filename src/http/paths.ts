@@ -56,7 +56,7 @@ export function operationsOf(routes: readonly Route[]): ReadonlyMap<string, stri
 }
 
 /** Format checks for the path parameters that are not ids. */
-const forms: Record<string, (value: string) => boolean> = {
+const parameterFormats: Record<string, (value: string) => boolean> = {
   ':provider': (value) => value === supportedProvider,
   ':name': isSlug,
   ':delivery_id': (value) => /^msg_[0-9a-f]{24}$/.test(value),
@@ -78,13 +78,13 @@ export function loggedPath(route: string, path: string): string {
 }
 
 function shownParameter(name: string, value: string): string {
-  return (forms[name] ?? isIdText)(value) ? value : '…'
+  return (parameterFormats[name] ?? isIdText)(value) ? value : '…'
 }
 
 /** The format of an API key (decisions §3): `pis_`, 32 random base62 characters, and a 6-character checksum. */
-export const apiKeyForm = { prefix: 'pis_', randomLength: 32, checksumLength: 6 } as const
+export const apiKeyFormat = { prefix: 'pis_', randomLength: 32, checksumLength: 6 } as const
 
-const { prefix, randomLength, checksumLength } = apiKeyForm
+const { prefix, randomLength, checksumLength } = apiKeyFormat
 const key = new RegExp(`${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}`)
 
 /** Returns the text with every API key replaced with `…`. */
@@ -93,7 +93,7 @@ export function hideApiKeys(text: string): string {
 }
 
 /** Returns true if the text contains something that looks like an API key. Such text must not be logged. */
-export function mayHoldApiKey(text: string): boolean {
+export function mayContainApiKey(text: string): boolean {
   return key.test(text)
 }
 
@@ -102,6 +102,6 @@ export function mayHoldApiKey(text: string): boolean {
  * any field name, even a secret (decisions §27).
  */
 export function shownFieldPath(path: string): string {
-  const isShown = path.length <= 64 && /^[\w.]+$/.test(path) && !mayHoldApiKey(path)
+  const isShown = path.length <= 64 && /^[\w.]+$/.test(path) && !mayContainApiKey(path)
   return isShown ? path : '…'
 }

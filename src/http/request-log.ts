@@ -65,7 +65,7 @@ export function requestLog({
       if (facts.isUnauthenticated) journal.countFailure(clientNetwork(entry.address), entry)
       if (!key) return
       journal.record(key, entry, {
-        isListed: status >= 400 || !facts.isLook,
+        isListed: status >= 400 || !facts.readsOwnKey,
         isCounted: facts.isCounted ?? false,
       })
     })

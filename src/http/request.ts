@@ -45,7 +45,7 @@ export interface RequestFacts {
   /**
    * True if the request only reads information about its own key. The key's log lists such a request only if it fails.
    */
-  isLook?: boolean
+  readsOwnKey?: boolean
   /** The environment's steps around the request; absent on live data, and on routes that skip these steps. */
   visit?: Visit
   /** `performance.now()` when the response was ready. In a busy process, the request may be logged much later. */

@@ -39,8 +39,8 @@ export function sendEnvelope(
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     // The write has been carried out, so its response is sent no matter how much response data is still unread.
     const release = isRead
-      ? takeUnsent(caller.keyId, bytes.length)
-      : takeUnsentAnyway(caller.keyId, bytes.length)
+      ? reserveUnsent(caller.keyId, bytes.length)
+      : reserveUnsentIfPossible(caller.keyId, bytes.length)
     return sendInPieces([bytes], release, set)
   }
   // Elysia sends a string with the headers in `set`. Its types allow only a `Response`, which Elysia would rebuild.
@@ -113,7 +113,7 @@ export async function streamJson(
   while (heldBytes <= maxBufferedBytes) {
     const { done, value } = await chunks.next()
     if (done && heldBytes <= smallBytes) return new Response(new Blob(held), { headers })
-    if (done) return sendInPieces(held, takeUnsent(keyId, heldBytes), { headers })
+    if (done) return sendInPieces(held, reserveUnsent(keyId, heldBytes), { headers })
     const bytes = encoder.encode(value)
     held.push(bytes)
     heldBytes += bytes.length
@@ -157,7 +157,7 @@ const retryMilliseconds = 5000
  * @returns a function that releases the memory
  * @throws DomainError `rate_limit` if too many bytes of the key's responses are still unread
  */
-export function takeUnsent(keyId: number, bytes: number): () => void {
+export function reserveUnsent(keyId: number, bytes: number): () => void {
   const release = unsent.take(keyId, bytes)
   if (!release) throw tooManyUnread()
   return release
@@ -167,7 +167,7 @@ function tooManyUnread(): DomainError {
   return rateLimited(retryMilliseconds, 'Too many responses to this key are still being read')
 }
 
-function takeUnsentAnyway(keyId: number, bytes: number): () => void {
+function reserveUnsentIfPossible(keyId: number, bytes: number): () => void {
   return unsent.take(keyId, bytes) ?? (() => {})
 }
 

@@ -18,7 +18,7 @@ export interface SandboxContext extends AppContext {
      * @param work receives `requireRoom`, which throws DomainError `conflict` if the sandbox has no room for the given
      * number of documents
      */
-    inTurn<T>(
+    playExclusively<T>(
       scope: number,
       work: (requireRoom: (documents: number) => Promise<void>) => Promise<T>,
     ): Promise<T>

@@ -10,7 +10,7 @@ import { openSandbox } from './fill.ts'
 import { moveAhead } from './life-store.ts'
 import { findRules, replaceRules, takeHintFault } from './rules-store.ts'
 import { clearSandbox, prepareSandbox, type ScopedModel, sandboxDatabase, sweepSandboxes } from './store.ts'
-import { inTurn } from './turns.ts'
+import { playExclusively } from './turns.ts'
 import { type Observer, visitsOf } from './visit.ts'
 
 const sweepEveryMilliseconds = 60_000
@@ -61,7 +61,7 @@ export async function openSandboxEnvironment(
     sandboxes: {
       open: async (keyId) => (await openSandbox(store, keyId))._id,
       clear: (keyId) => clearSandbox(store, keyId),
-      inTurn: (scope, work) => inTurn(store, scope, work),
+      playExclusively: (scope, work) => playExclusively(store, scope, work),
       readRules: async (scope) => (await findRules(db, scope))?.rules ?? [],
       replaceRules: (scope, rules) => replaceRules(db, scope, rules),
       async advanceClock(scope, seconds) {

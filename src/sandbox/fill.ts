@@ -2,7 +2,7 @@ import { DomainError } from '../core/errors.ts'
 import type { AppContext } from '../http/context.ts'
 import { busy, isDuplicate } from '../platform/mongo/errors.ts'
 import { withLease } from '../platform/mongo/lease.ts'
-import { lastVersionsOf, noteFill, secondsUntilFill } from './key-store.ts'
+import { lastVersionsOf, recordFill, secondsUntilFill } from './key-store.ts'
 import { findOpen, insertFilling, type OpenSandbox, openFilled } from './life-store.ts'
 import { seedSandbox } from './seed.ts'
 import { endSandboxes, type ScopedModel } from './store.ts'
@@ -59,7 +59,7 @@ function fillOnce(store: Context, keyId: number): Promise<OpenSandbox> {
     if (seconds > 0) throw filledTooOften(seconds)
     await endSandboxes(store, { key_id: keyId, state: 'open' }, now)
     const filled = await fillSandbox(store, keyId)
-    await noteFill(db, keyId, now)
+    await recordFill(db, keyId, now)
     return filled
   })
 }

@@ -8,7 +8,7 @@ const maxFills = 60
 const fillsMilliseconds = 600_000
 
 /** Records that a key's sandbox was filled. */
-export async function noteFill(db: Db, keyId: number, filledAt: Date): Promise<void> {
+export async function recordFill(db: Db, keyId: number, filledAt: Date): Promise<void> {
   const noted = { $push: { fills: { $each: [filledAt], $slice: -maxFills } } }
   await retryDuplicate(() => sandboxKeyModel(db).updateOne({ _id: keyId }, noted, { upsert: true }))
 }

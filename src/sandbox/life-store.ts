@@ -52,7 +52,7 @@ export interface Growth {
 }
 
 /** Records a completed write. Adds to the sandbox's size and extends its lifetime to an hour from now. */
-export async function noteWrite(
+export async function recordWrite(
   { db, clock }: Pick<Context, 'db' | 'clock'>,
   scope: number,
   growth: Growth,
@@ -79,7 +79,7 @@ export async function isOpen(db: Db, scope: number): Promise<boolean> {
 }
 
 /** Raises a sandbox's document count by the maximum number of documents that a scenario adds. */
-export async function noteGrowth(db: Db, scope: number, documents: number): Promise<void> {
+export async function recordGrowth(db: Db, scope: number, documents: number): Promise<void> {
   await sandboxModel(db).updateOne({ _id: scope }, { $inc: { documents } })
 }
 

@@ -1,7 +1,7 @@
 import { DomainError } from '../core/errors.ts'
 import type { AppContext } from '../http/context.ts'
 import { withLease } from '../platform/mongo/lease.ts'
-import { isOpen, noteGrowth, requireRoomFor } from './life-store.ts'
+import { isOpen, recordGrowth, requireRoomFor } from './life-store.ts'
 import type { ScopedModel } from './store.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock' | 'clockWatch'> & { models: ScopedModel[] }
@@ -10,7 +10,7 @@ type Context = Pick<AppContext, 'db' | 'clock' | 'clockWatch'> & { models: Scope
  * Duration of the lease for playing a scenario, and maximum time that other requests wait for it, in milliseconds. No
  * scenario takes two minutes.
  */
-const turn = { lasts: 120_000, waits: 30_000 }
+const playLease = { lasts: 120_000, waits: 30_000 }
 
 /**
  * Runs `work` for only one request per sandbox at a time, across all processes. Otherwise, two concurrent scenarios
@@ -19,18 +19,18 @@ const turn = { lasts: 120_000, waits: 30_000 }
  * @param work receives `requireRoom`, which throws DomainError `conflict` if the sandbox has no room for the documents
  * @throws DomainError `conflict` if the sandbox is cleared or, with a retry time, if `work` cannot start within 30 s
  */
-export function inTurn<T>(
+export function playExclusively<T>(
   store: Context,
   scope: number,
   work: (requireRoom: (documents: number) => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const { db, clockWatch } = store
-  return withLease(db, `turn:${scope}`, { now: () => clockWatch.databaseNow(), ...turn }, async () => {
+  return withLease(db, `turn:${scope}`, { now: () => clockWatch.databaseNow(), ...playLease }, async () => {
     if (!(await isOpen(db, scope))) throw cleared()
     return whileOpen(db, scope, () =>
       work(async (documents) => {
         await requireRoomFor(store, scope, documents)
-        await noteGrowth(db, scope, documents)
+        await recordGrowth(db, scope, documents)
       }),
     )
   })

@@ -5,10 +5,10 @@ import { requestIdOf } from '../http/envelope.ts'
 import type { Answered, Arrival, RequestInput, Visit } from '../http/request.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import type { SandboxClocks } from './clocks.ts'
-import { injectFault, spoilResponse } from './faults/inject.ts'
+import { injectFault, truncateResponse } from './faults/inject.ts'
 import type { Fault } from './faults/rule.ts'
 import { findSandbox, openSandbox } from './fill.ts'
-import { noteWrite, type OpenSandbox, requireRoom } from './life-store.ts'
+import { type OpenSandbox, recordWrite, requireRoom } from './life-store.ts'
 import { takeRequestFault } from './rules-store.ts'
 import type { ScopedModel } from './store.ts'
 
@@ -123,7 +123,7 @@ class SandboxVisit implements Visit {
   async afterWrite(body: RequestInput['body']): Promise<void> {
     const items = Array.isArray(body?.data) ? body.data.length : 1
     const bytes = body ? Buffer.byteLength(JSON.stringify(body)) : 0
-    await noteWrite(this.sandboxes, this.scope, { documents: items * documentsPerItem, bytes })
+    await recordWrite(this.sandboxes, this.scope, { documents: items * documentsPerItem, bytes })
   }
 
   async respond(answered: Answered, send: () => Response | undefined): Promise<Response | undefined> {
@@ -133,7 +133,7 @@ class SandboxVisit implements Visit {
     if (fault !== 'lost_response' && fault !== 'cut_response') return sent
     const response = toResponse(sent ?? answered.response, this.arrival.set)
     this.spoiledStatus = response.status
-    return spoilResponse(fault, response)
+    return truncateResponse(fault, response)
   }
 
   get maxHoldSeconds(): number | undefined {

@@ -17,7 +17,7 @@ const closeMilliseconds = 2000
  * it.
  */
 export class HostChanges implements Changes {
-  private readonly watchers = new Map<string, Set<(movement: Movement) => void>>()
+  private readonly watchers = new Map<string, Set<(movement: WatchEvent) => void>>()
   private readonly followers = new Set<(hostId: number | 'any') => void>()
   /** The last known clocks of watched hosts, by host id. */
   private readonly known = new Map<number, Partial<HostClock>>()
@@ -34,8 +34,8 @@ export class HostChanges implements Changes {
 
   watch(hostId: number, counter: Counter): Watch {
     this.running ??= withTrace(undefined, () => this.run())
-    let pending = Promise.withResolvers<Movement>()
-    const tell = (movement: Movement) => pending.resolve(movement)
+    let pending = Promise.withResolvers<WatchEvent>()
+    const tell = (movement: WatchEvent) => pending.resolve(movement)
     const name = nameOf(hostId, counter)
     const watchers = this.watchers.get(name) ?? new Set()
     watchers.add(tell)
@@ -43,7 +43,7 @@ export class HostChanges implements Changes {
     return {
       async next() {
         const movement = await pending.promise
-        if (movement === 'moved') pending = Promise.withResolvers<Movement>()
+        if (movement === 'moved') pending = Promise.withResolvers<WatchEvent>()
         return movement
       },
       end: () => {
@@ -73,43 +73,43 @@ export class HostChanges implements Changes {
     for (let failures = 0; !this.closed; failures += 1) {
       try {
         this.stream = watchClocks(this.db)
-        // This call opens the stream. `look()` then finds changes that were made to watched clocks before that.
+        // This call opens the stream. `readWatchedClocks()` then finds changes that were made to watched clocks before that.
         const first = await this.stream.tryNext()
         this.isLive = true
-        await this.look()
-        this.tellFollowers('any')
-        if (first) this.tell(first)
+        await this.readWatchedClocks()
+        this.notifyFollowers('any')
+        if (first) this.notify(first)
         failures = 0
-        while (!this.closed) this.tell(await this.stream.next())
+        while (!this.closed) this.notify(await this.stream.next())
       } catch (error) {
         if (this.closed) return
         if (this.isLive || failures === 0)
           this.log.warn({ error: String(error) }, 'The change stream broke: polling every few seconds')
         this.isLive = false
         await this.stream?.close().catch(() => {})
-        await this.look().catch(() => {})
+        await this.readWatchedClocks().catch(() => {})
         const pause = failures > 0 ? reopenEveryMilliseconds : reopenSoonMilliseconds
         await Promise.race([Bun.sleep(pause), this.pause.promise])
       }
     }
   }
 
-  private tell(change: ClockChange): void {
+  private notify(change: ClockChange): void {
     if (change.gone) {
       for (const counter of counters) this.wake(change.hostId, counter, 'gone')
       return
     }
     if (change.isRelease) for (const counter of counters) this.wake(change.hostId, counter, 'released')
     this.compare(change.hostId, change.clock)
-    this.tellFollowers(change.hostId)
+    this.notifyFollowers(change.hostId)
   }
 
-  private tellFollowers(hostId: number | 'any'): void {
+  private notifyFollowers(hostId: number | 'any'): void {
     for (const tell of this.followers) tell(hostId)
   }
 
   /** Reads the clocks of all watched hosts. A clock that was not known before counts as moved. */
-  private async look(): Promise<void> {
+  private async readWatchedClocks(): Promise<void> {
     const hosts = [...new Set([...this.watchers.keys()].map((name) => Number.parseInt(name, 10)))]
     const found = new Map((await findClocks(this.db, hosts)).map((clock) => [clock._id, clock]))
     for (const host of hosts) {
@@ -129,7 +129,7 @@ export class HostChanges implements Changes {
     for (const counter of moved) this.wake(hostId, counter, 'moved')
   }
 
-  private wake(hostId: number, counter: Counter, movement: Movement): void {
+  private wake(hostId: number, counter: Counter, movement: WatchEvent): void {
     for (const tell of this.watchers.get(nameOf(hostId, counter)) ?? []) tell(movement)
   }
 }
@@ -142,7 +142,7 @@ function nameOf(hostId: number, counter: Counter): string {
  * An event for a watcher: the counter has moved, the clock is gone (for example, because the sandbox was cleared), or
  * the host's held requests must be released.
  */
-export type Movement = 'moved' | 'gone' | 'released'
+export type WatchEvent = 'moved' | 'gone' | 'released'
 
 /** A watch on one counter of a host's clock. */
 export interface Watch {
@@ -150,7 +150,7 @@ export interface Watch {
    * Resolves with the first event since the previous call, or since the watch started. After `gone` or `released`,
    * every further call resolves with the same event.
    */
-  next(): Promise<Movement>
+  next(): Promise<WatchEvent>
   end(): void
 }
 

@@ -36,11 +36,11 @@ export function advanceHostClock(
   now: Date,
   withMessage = false,
 ): Promise<Tick> {
-  return together(db, session, tickTogether, { hostId, now, withMessage })
+  return together(db, session, assignVersions, { hostId, now, withMessage })
 }
 
 /** Assigns consecutive versions to several changes of one host, in order. */
-async function tickTogether(
+async function assignVersions(
   db: Db,
   session: Session,
   changes: { hostId: number; now: Date; withMessage: boolean }[],
@@ -202,7 +202,7 @@ function valuesOf<T>(counters: Counter[], toValue: (counter: Counter) => T): Par
 /** Counters last seen ahead of the current time, for example after a burst. They determine the update to try first. */
 const seenAhead = new Set<string>()
 /** Number of entries at which `seenAhead` is cleared. A missing entry costs only one extra update. */
-const maxHints = 10_000
+const maxCountersAhead = 10_000
 
 /** Returns every possible set of counters that have reached the current second, likeliest first. */
 function likelyFirst(hostId: number, counters: Counter[]): Counter[][] {
@@ -211,19 +211,20 @@ function likelyFirst(hostId: number, counters: Counter[]): Counter[][] {
     [[]],
   )
   const surprise = (choice: Counter[]) =>
-    counters.filter((counter) => choice.includes(counter) !== seenAhead.has(hintOf(hostId, counter))).length
+    counters.filter((counter) => choice.includes(counter) !== seenAhead.has(counterKey(hostId, counter)))
+      .length
   return choices.sort((one, other) => surprise(one) - surprise(other))
 }
 
 function remember(hostId: number, clock: HostClock, counters: Counter[], seconds: number): void {
-  if (seenAhead.size >= maxHints) seenAhead.clear()
+  if (seenAhead.size >= maxCountersAhead) seenAhead.clear()
   for (const counter of counters) {
-    if ((clock[counter] ?? 0) > seconds) seenAhead.add(hintOf(hostId, counter))
-    else seenAhead.delete(hintOf(hostId, counter))
+    if ((clock[counter] ?? 0) > seconds) seenAhead.add(counterKey(hostId, counter))
+    else seenAhead.delete(counterKey(hostId, counter))
   }
 }
 
-function hintOf(hostId: number, counter: Counter): string {
+function counterKey(hostId: number, counter: Counter): string {
   return `${hostId}/${counter}`
 }
 

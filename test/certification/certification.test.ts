@@ -11,7 +11,7 @@ import {
   type RequestRecord,
   requestRecordModel,
 } from '../../src/certification/model.ts'
-import { firstRefused, gradeRepeated, withoutRepetitions } from '../../src/certification/step.ts'
+import { firstRefused, gradeRefusedResend, withoutAutomaticRetries } from '../../src/certification/step.ts'
 import { prepareAvailability } from '../../src/inventory/availability/write.ts'
 import { carryOut } from '../../src/platform/mongo/transactions.ts'
 import { signingKey } from '../../src/platform/secrets/signing-keys.ts'
@@ -537,7 +537,7 @@ const recordsAt = (...milliseconds: number[]) =>
 
 test('a refused body fails the product when it is sent again, unless its refusal was lost', ({ expect }) => {
   const graded = (now: number, records: RequestRecord[]) =>
-    gradeRepeated({ now: new Date(now), bounds }, records, firstRefused(records), 'again')?.status
+    gradeRefusedResend({ now: new Date(now), bounds }, records, firstRefused(records), 'again')?.status
   const soon = bounds.silence
   expect([graded(soon, []), graded(soon, recordsAt(0)), graded(3 * soon, recordsAt(0))]).toEqual([
     ...['passed', undefined, 'passed'],
@@ -548,8 +548,8 @@ test('a refused body fails the product when it is sent again, unless its refusal
 })
 
 test("a product's runtime may repeat a request once within its time limit, but not again", ({ expect }) => {
-  expect(withoutRepetitions(recordsAt(0, 50), bounds.runtime)).toHaveLength(1)
-  expect(withoutRepetitions(recordsAt(0, 50, 100, 150, 200), bounds.runtime)).toHaveLength(3)
+  expect(withoutAutomaticRetries(recordsAt(0, 50), bounds.runtime)).toHaveLength(1)
+  expect(withoutAutomaticRetries(recordsAt(0, 50, 100, 150, 200), bounds.runtime)).toHaveLength(3)
 })
 
 test.concurrent('a JOSE library verifies a report, and refuses it after one byte has changed', async ({

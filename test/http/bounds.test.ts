@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { mintKey } from '../../src/access/keys/store.ts'
-import { takeBodyRoom } from '../../src/http/body.ts'
-import { pacedStream, takeUnsent } from '../../src/http/send.ts'
+import { reserveBodyBytes } from '../../src/http/body.ts'
+import { pacedStream, reserveUnsent } from '../../src/http/send.ts'
 import { testApp } from '../support/app.ts'
 
 const service = await testApp()
@@ -25,18 +25,18 @@ test('a body of more than 100,000 values gets 422 before it is parsed, and comma
 
 test('large bodies of one host are read in turn, and at most four of them wait', async () => {
   ownerId += 1
-  const giveBack = await takeBodyRoom(ownerId, 10 * mebibyte, never)
+  const giveBack = await reserveBodyBytes(ownerId, 10 * mebibyte, never)
   let begun = 0
   const waiting = Array.from({ length: 4 }, () =>
-    takeBodyRoom(ownerId, 10 * mebibyte, never).then((next) => {
+    reserveBodyBytes(ownerId, 10 * mebibyte, never).then((next) => {
       begun += 1
       return next
     }),
   )
-  await expect(takeBodyRoom(ownerId, 10 * mebibyte, never)).rejects.toMatchObject({ kind: 'conflict' })
+  await expect(reserveBodyBytes(ownerId, 10 * mebibyte, never)).rejects.toMatchObject({ kind: 'conflict' })
   // Small bodies and bodies of other hosts do not wait.
-  ;(await takeBodyRoom(ownerId, 1000, never))()
-  ;(await takeBodyRoom(ownerId + 1_000_000, 10 * mebibyte, never))()
+  ;(await reserveBodyBytes(ownerId, 1000, never))()
+  ;(await reserveBodyBytes(ownerId + 1_000_000, 10 * mebibyte, never))()
   expect(begun).toBe(0)
   giveBack()
   giveBack()
@@ -50,9 +50,9 @@ test('large bodies are counted for the host, however many keys it has', async ()
   const second = { host: actor.hostId, name: 'Second', permissions: ['listings.write' as const] }
   const { key } = await mintKey(db, clock, second)
   const large = { body: { name: 'L', original_id: 'large', description: 'x'.repeat(70_000) } }
-  const held = await takeBodyRoom(actor.hostId, 16 * mebibyte, never)
+  const held = await reserveBodyBytes(actor.hostId, 16 * mebibyte, never)
   const gone = new AbortController()
-  const waiting = Array.from({ length: 4 }, () => takeBodyRoom(actor.hostId, mebibyte, gone.signal))
+  const waiting = Array.from({ length: 4 }, () => reserveBodyBytes(actor.hostId, mebibyte, gone.signal))
   const refused = Promise.allSettled(waiting)
   const refusal = await service.send('POST', '/v1/listings', { ...large, key, asIs: true })
   expect(refusal.status).toBe(409)
@@ -65,23 +65,23 @@ test('large bodies are counted for the host, however many keys it has', async ()
 
 test('a body stops waiting once its sender has gone', async () => {
   ownerId += 1
-  const giveBack = await takeBodyRoom(ownerId, 16 * mebibyte, never)
+  const giveBack = await reserveBodyBytes(ownerId, 16 * mebibyte, never)
   const gone = new AbortController()
-  const waiting = takeBodyRoom(ownerId, mebibyte, gone.signal)
+  const waiting = reserveBodyBytes(ownerId, mebibyte, gone.signal)
   gone.abort()
   await expect(waiting).rejects.toMatchObject({ kind: 'conflict' })
   giveBack()
-  ;(await takeBodyRoom(ownerId, 16 * mebibyte, never))()
+  ;(await reserveBodyBytes(ownerId, 16 * mebibyte, never))()
 })
 
 test('each key has a limit for response bytes that its clients have not read yet', () => {
   ownerId += 1
-  const [first, second] = [takeUnsent(ownerId, 5 * mebibyte), takeUnsent(ownerId, 3 * mebibyte)]
-  expect(() => takeUnsent(ownerId, mebibyte)).toThrow('still being read')
-  takeUnsent(ownerId + 1_000_000, 8 * mebibyte)()
+  const [first, second] = [reserveUnsent(ownerId, 5 * mebibyte), reserveUnsent(ownerId, 3 * mebibyte)]
+  expect(() => reserveUnsent(ownerId, mebibyte)).toThrow('still being read')
+  reserveUnsent(ownerId + 1_000_000, 8 * mebibyte)()
   first()
   first()
-  takeUnsent(ownerId, 5 * mebibyte)()
+  reserveUnsent(ownerId, 5 * mebibyte)()
   second()
 })
 
@@ -120,7 +120,7 @@ test('a key whose responses are left unread gets 429 for a large read, and the l
   }))
   const create = () => actor.send('POST', '/v1/listings', { body: { name: 'L', room_types } })
   expect((await create()).text.length).toBeGreaterThan(65_536)
-  const release = takeUnsent(actor.keyId, 8 * mebibyte)
+  const release = reserveUnsent(actor.keyId, 8 * mebibyte)
   expect((await create()).status).toBe(201)
   const refused = await actor.send('GET', '/v1/listings')
   expect([refused.status, refused.body.error.type]).toEqual([429, 'rate_limit_error'])

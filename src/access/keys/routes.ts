@@ -15,7 +15,7 @@ export function keyRoutes(app: AppContext) {
       return ok(context, serializeKey(await inspectKey(app, keyId), host, app.clock()))
     },
     {
-      access: { permission: 'any', window: 'insight', environment: 'skips', looksAtKey: true },
+      access: { permission: 'any', window: 'insight', environment: 'skips', readsOwnKey: true },
       response: { 200: Envelope(KeyView) },
       detail: { operationId: 'getKey', summary: 'Read the permissions, expiry, limit and usage of this key' },
     },

@@ -1,12 +1,12 @@
 import { createHash, randomInt } from 'node:crypto'
-import { apiKeyForm } from '../../http/paths.ts'
+import { apiKeyFormat } from '../../http/paths.ts'
 
 /**
  * The form of an API key (decisions §3): `pis_`, 32 base62 characters (190 random bits), and a checksum of
  * 6 characters, so that a mistyped key is refused without a look-up.
  */
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const { prefix, randomLength, checksumLength } = apiKeyForm
+const { prefix, randomLength, checksumLength } = apiKeyFormat
 const form = new RegExp(`^${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}$`)
 
 /** Number of leading characters of a key that are stored to identify it. */

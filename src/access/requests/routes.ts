@@ -20,7 +20,7 @@ import type { LoggedRequest } from './store.ts'
 
 /** Routes that list and count a key's requests (decisions §18). */
 export function requestRoutes(app: AppContext) {
-  const access: Access = { permission: 'any', window: 'insight', environment: 'skips', looksAtKey: true }
+  const access: Access = { permission: 'any', window: 'insight', environment: 'skips', readsOwnKey: true }
   const { liveDb, clock } = app
   return new Elysia({ prefix: '/requests', tags: ['Key'] })
     .use(guard(app))

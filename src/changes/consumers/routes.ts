@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import { toTimestampOrNull } from '../../core/clock.ts'
-import type { Access, ToCheck } from '../../http/access.ts'
+import type { Access, CheckInput } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Confirmation, Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
@@ -23,7 +23,7 @@ function routesOf(app: AppContext, feed: ConsumedFeed) {
   const access: Access = { permission: 'bookings.read', provider: true, window: 'insight' }
   const operation = `${feed === 'bookings' ? 'Booking' : 'Message'}Consumer`
   const show = async (consumer: Consumer) => serializeConsumer(consumer, await progressOf(app.db, consumer))
-  const read = async (caller: ToCheck['caller'], name: string) =>
+  const read = async (caller: CheckInput['caller'], name: string) =>
     show(await findConsumer(app.db, ownerOf(caller, feed), name))
   return new Elysia({ prefix: `/${feed}/consumers`, tags: ['Consumers'] })
     .use(guard(app))
@@ -59,7 +59,7 @@ function routesOf(app: AppContext, feed: ConsumedFeed) {
           ...access,
           body: 'json',
           check: nameProblems,
-          current: ({ caller, params }: ToCheck) => read(caller, params.name as string),
+          current: ({ caller, params }: CheckInput) => read(caller, params.name as string),
         },
         body: ConsumerWrite,
         response: { 200: Envelope(ConsumerView) },

@@ -1,5 +1,5 @@
 import { invalidField, type Problem } from '../../core/errors.ts'
-import type { ToCheck } from '../../http/access.ts'
+import type { CheckInput } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { isSlug } from '../../http/paths.ts'
 import type { Caller } from '../../http/request.ts'
@@ -52,7 +52,7 @@ export async function putConsumer(
 }
 
 /** Returns the problems with a consumer's name, which are reported together with the body's problems. */
-export function nameProblems({ params }: Pick<ToCheck, 'params'>): Problem[] {
+export function nameProblems({ params }: Pick<CheckInput, 'params'>): Problem[] {
   // Elysia sets a parameter to null if it cannot be decoded.
   const name = params.name ?? ''
   if ([...name].length > maxName)

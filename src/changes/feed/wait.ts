@@ -3,7 +3,7 @@ import type { AppContext } from '../../http/context.ts'
 import { toPageRequest } from '../../http/pagination.ts'
 import type { Caller } from '../../http/request.ts'
 import { factsOf } from '../../http/request-log.ts'
-import type { Movement, Watch } from '../../versions/changes.ts'
+import type { Watch, WatchEvent } from '../../versions/changes.ts'
 import { parseFeedTime } from '../../versions/format.ts'
 import { hasClock } from '../../versions/host-clock-store.ts'
 import type { FeedQuestion, FeedSource } from '../sources/source.ts'
@@ -43,7 +43,7 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   const question = await ask()
   const look = async (asked: FeedQuestion<Filter>) => {
     const found = await readFeedPage(app, source, context.caller, asked, page)
-    noteRead(app, source, context.caller, asked, found.rows.at(-1))
+    recordRead(app, source, context.caller, asked, found.rows.at(-1))
     return found
   }
   const read = async () => look(context.query.consumer === undefined ? question : await ask())
@@ -75,7 +75,7 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
  * row, and an empty page shows that nothing has changed since `updated_after`. A filtered page, or an empty page
  * without `updated_after`, proves neither.
  */
-function noteRead<Row, Filter extends { host_id: number }>(
+function recordRead<Row, Filter extends { host_id: number }>(
   { usage, clock }: AppContext,
   source: FeedSource<Row, Filter>,
   { keyId, isSandbox }: Caller,
@@ -107,7 +107,7 @@ function noteDelivery<Row, Filter extends { host_id: number }>(
 }
 
 /** Event that ends a wait: a movement of the host's clock, the deadline, or an abort by the client or process. */
-type HeldEvent = Movement | 'late' | 'abandoned'
+type HeldEvent = WatchEvent | 'late' | 'abandoned'
 
 async function readUntil<Row>(
   read: () => Promise<FeedPage<Row>>,

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { Access, ToCheck } from '../../http/access.ts'
+import type { Access, CheckInput } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Confirmation, Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
@@ -20,7 +20,7 @@ const accessToOne: Access = { ...access, errors: ['not_found'] }
 export function webhookRoutes(app: AppContext) {
   const WebhookCreate = webhookCreate(app.config.webhooksAllowPrivate)
   const WebhookPatch = webhookPatch(app.config.webhooksAllowPrivate)
-  const read = async (caller: ToCheck['caller'], id: string) => {
+  const read = async (caller: CheckInput['caller'], id: string) => {
     const found = await findWebhook(app.db, caller.hostId, parsePathId(id))
     const [webhook] = await showWebhooks(app, caller, [found])
     return webhook as WebhookView
@@ -81,7 +81,7 @@ export function webhookRoutes(app: AppContext) {
         access: {
           ...accessToOne,
           body: 'json',
-          current: ({ caller, params }: ToCheck) => read(caller, params.id as string),
+          current: ({ caller, params }: CheckInput) => read(caller, params.id as string),
         },
         body: WebhookPatch,
         response: { 200: Envelope(WebhookView, { gap: Type.Optional(Gap) }) },

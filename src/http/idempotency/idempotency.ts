@@ -103,7 +103,7 @@ async function runOnce<T, Envelope extends object>(
 }
 
 const majorityWaitMilliseconds = 4000
-const lookEveryMilliseconds = 20
+const pollEveryMilliseconds = 20
 
 /**
  * Returns the response to an identical request that finished first, or null. Waits until a majority has acknowledged
@@ -118,7 +118,7 @@ async function awaitResponse({ db, clock }: AppContext, claim: Claim): Promise<S
     const response = await findStoredResponse(db, claim, now())
     if (response) return response
     if (Date.now() > deadline) throw stillRunning()
-    await Bun.sleep(lookEveryMilliseconds)
+    await Bun.sleep(pollEveryMilliseconds)
   }
   return null
 }

@@ -49,7 +49,7 @@ export interface BodyReading {
 const readings = new WeakMap<object, BodyReading>()
 
 /** Registers the options for reading a body. Must be called before the schema validates the body. */
-export function readAs(body: object, reading: BodyReading): void {
+export function setReadOptions(body: object, reading: BodyReading): void {
   readings.set(body, reading)
 }
 

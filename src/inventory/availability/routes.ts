@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { ToCheck } from '../../http/access.ts'
+import type { CheckInput } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Confirmation, Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
@@ -65,7 +65,7 @@ export function availabilityRoutes(app: AppContext) {
           provider: true,
           body: 'bulk',
           idempotent: true,
-          current: async ({ caller, body }: ToCheck) => ({
+          current: async ({ caller, body }: CheckInput) => ({
             data: await findSentRows(app.db, caller.hostId, body.data),
           }),
           errors: ['invalid_ids'],

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { ToCheck } from '../../http/access.ts'
+import type { CheckInput } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, metaOf, ok, PageEnvelope, type ResponseContext } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
@@ -22,7 +22,7 @@ const defaultPerPage = 50
 
 /** Defines the routes that read, create and update the listings of the key's host (contract, Endpoints). */
 export function listingRoutes(app: AppContext) {
-  const read = async (caller: ToCheck['caller'], id: string) =>
+  const read = async (caller: CheckInput['caller'], id: string) =>
     serializeListing(withPrices(await findListing(app.db, caller.hostId, parsePathId(id))))
   return new Elysia({ prefix: '/listings', tags: ['Listings'] })
     .use(guard(app))
@@ -54,7 +54,7 @@ export function listingRoutes(app: AppContext) {
           permission: 'listings.write',
           body: 'json',
           idempotent: true,
-          current: async ({ caller, body }: ToCheck) => {
+          current: async ({ caller, body }: CheckInput) => {
             const found = await findMatch(app.db, caller.hostId, recognizableIn(body))
             return found && serializeListing(withPrices(found.listing))
           },
@@ -75,7 +75,7 @@ export function listingRoutes(app: AppContext) {
         access: {
           permission: 'listings.write',
           body: 'json',
-          current: ({ caller, params }: ToCheck) => read(caller, params.id as string),
+          current: ({ caller, params }: CheckInput) => read(caller, params.id as string),
           errors: ['not_found', 'listing_conflict'],
         },
         body: ListingPatch,

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { type AnyElysia, Elysia } from 'elysia'
 import type { Config } from '../../core/config.ts'
 import { DomainError } from '../../core/errors.ts'
-import { cachedContent, forGood } from '../../http/cached-content.ts'
+import { cachedContent, immutableCacheControl } from '../../http/cached-content.ts'
 import { pagePolicy } from '../../http/security-headers.ts'
 import { type Files, loadOnce, serveFiles, textFile } from '../files.ts'
 import { mapValues } from './schemas.ts'
@@ -74,7 +74,7 @@ async function makeDocumentation(config: Config, app: AnyElysia): Promise<Files>
     '/workflows.arazzo.yaml': textFile(await readFile(workflowsFile, 'utf8'), 'application/yaml'),
     '/openapi.json': textFile(JSON.stringify(document), 'application/json'),
     [address]: textFile(JSON.stringify(withSamples(document)), 'application/json'),
-    [scriptAddress]: cachedContent(script, 'text/javascript; charset=utf-8', forGood),
+    [scriptAddress]: cachedContent(script, 'text/javascript; charset=utf-8', immutableCacheControl),
   }
 }
 

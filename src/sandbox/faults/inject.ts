@@ -7,7 +7,7 @@ import type { Fault } from './rule.ts'
 
 /**
  * Injects a request fault before the handler runs, by waiting or by throwing the fault's error or response. Does
- * nothing for a response fault, which {@link spoilResponse} applies later.
+ * nothing for a response fault, which {@link truncateResponse} applies later.
  */
 export async function injectFault(
   app: Pick<AppContext, 'heldRequests'>,
@@ -63,7 +63,7 @@ function badGateway(headers: Record<string, string>): Response {
 }
 
 /** Drops a response or cuts it in half. */
-export async function spoilResponse(
+export async function truncateResponse(
   fault: 'lost_response' | 'cut_response',
   response: Response,
 ): Promise<Response> {

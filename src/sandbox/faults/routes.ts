@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import type { Access, ToCheck } from '../../http/access.ts'
+import type { Access, CheckInput } from '../../http/access.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import type { SandboxContext } from '../context.ts'
@@ -30,7 +30,7 @@ export function faultRoutes(app: SandboxContext, operations: () => ReadonlyMap<s
         return ok(context, { rules: rules.map(serializeRule) })
       },
       {
-        access: { ...access, body: 'json', current: ({ caller }: ToCheck) => show(caller.hostId) },
+        access: { ...access, body: 'json', current: ({ caller }: CheckInput) => show(caller.hostId) },
         body,
         response: { 200: Envelope(SandboxFaults) },
         detail: {

@@ -4,9 +4,9 @@ import { bookingStatus, type StatusWord } from '../../stays/bookings/status.ts'
 import { type BookingCriteria, findNewestBooking } from '../../stays/bookings/store.ts'
 import { findClosedConversations } from '../../stays/messages/store.ts'
 import type { ScenarioParameters } from './schema.ts'
-import { missing, requireListing, type Stage } from './stage.ts'
+import { cannotPlay, requireListing, type Stage } from './stage.ts'
 
-type Wanted = Pick<ScenarioParameters, 'booking_id' | 'listing_id'>
+type ScenarioTarget = Pick<ScenarioParameters, 'booking_id' | 'listing_id'>
 
 /**
  * Returns the booking with the given `booking_id` if it is suitable or, if no id is given, the newest suitable booking.
@@ -16,9 +16,9 @@ type Wanted = Pick<ScenarioParameters, 'booking_id' | 'listing_id'>
  * @throws DomainError `validation` at `booking_id` or `listing_id` for an id that is not in the sandbox; `conflict` if
  * no booking is suitable
  */
-export async function findFitting(
+export async function findSuitableBooking(
   { app, hostId }: Stage,
-  { booking_id, listing_id }: Wanted,
+  { booking_id, listing_id }: ScenarioTarget,
   words: StatusWord[],
   exceptIds: number[] = [],
 ): Promise<StoredBooking> {
@@ -35,12 +35,14 @@ export async function findFitting(
   if (found) return found
   const statuses = words.join(' or ')
   if (exceptIds.length > 0)
-    throw missing(booking_id ? 'the booking has no open conversation' : 'no booking has an open conversation')
-  throw missing(booking_id ? `the booking is not ${statuses}` : `no booking is ${statuses}`)
+    throw cannotPlay(
+      booking_id ? 'the booking has no open conversation' : 'no booking has an open conversation',
+    )
+  throw cannotPlay(booking_id ? `the booking is not ${statuses}` : `no booking is ${statuses}`)
 }
 
-/** Like {@link findFitting}, but a booking of any status is suitable unless its conversation is closed. */
-export async function findOpenConversation(stage: Stage, wanted: Wanted): Promise<StoredBooking> {
+/** Like {@link findSuitableBooking}, but a booking of any status is suitable unless its conversation is closed. */
+export async function findOpenConversation(stage: Stage, wanted: ScenarioTarget): Promise<StoredBooking> {
   const closed = await findClosedConversations(stage.app.db, stage.hostId)
-  return findFitting(stage, wanted, ['pending', 'confirmed', 'cancelled'], closed)
+  return findSuitableBooking(stage, wanted, ['pending', 'confirmed', 'cancelled'], closed)
 }

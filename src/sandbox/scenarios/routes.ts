@@ -7,7 +7,7 @@ import { responseObject, shown } from '../../http/schema/fields.ts'
 import type { SandboxContext } from '../context.ts'
 import { scenarios } from './scenarios.ts'
 import { Played, ScenarioParameters, ScenarioView } from './schema.ts'
-import { missing } from './stage.ts'
+import { cannotPlay } from './stage.ts'
 
 const nothing = { bookings: [], messages: [], listing_id: null, room_type_id: null, nights: [] }
 
@@ -39,10 +39,10 @@ export function scenarioRoutes(app: SandboxContext) {
         const scenario = scenarios.find(({ name }) => name === context.params.name)
         if (!scenario) throw notFound('Scenario')
         const parameters = context.body
-        const played = await app.sandboxes.inTurn(hostId, async (requireRoom) => {
+        const played = await app.sandboxes.playExclusively(hostId, async (requireRoom) => {
           const { documents, play } = await scenario.prepare({ app, hostId, keyId }, parameters)
           await requireRoom(documents)
-          return play().catch(takenMeanwhile)
+          return play().catch(toConflict)
         })
         return context.status(
           201,
@@ -66,8 +66,8 @@ export function scenarioRoutes(app: SandboxContext) {
  * Rethrows a validation error as a conflict, because it means that another request changed the sandbox after the
  * scenario was prepared.
  */
-function takenMeanwhile(error: unknown): never {
+function toConflict(error: unknown): never {
   if (!(error instanceof DomainError) || error.kind !== 'validation') throw error
   const [problem] = error.problems
-  throw missing(`another request changed the sandbox (${problem?.message ?? error.message})`)
+  throw cannotPlay(`another request changed the sandbox (${problem?.message ?? error.message})`)
 }

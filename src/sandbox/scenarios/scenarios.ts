@@ -6,13 +6,13 @@ import type { StoredBooking } from '../../stays/bookings/model.ts'
 import { type StatusWord, toStatusWord } from '../../stays/bookings/status.ts'
 import { prepareTransition, transitionBooking } from '../../stays/bookings/transitions.ts'
 import { replyAsGuest, setConversationClosed } from '../../stays/messages/conversation.ts'
-import { findFitting, findOpenConversation } from './find.ts'
+import { findOpenConversation, findSuitableBooking } from './find.ts'
 import type { ScenarioName } from './names.ts'
 import type { ParameterName, Played, ScenarioParameters } from './schema.ts'
 import { book, makeGuest, placeFor, placesFor, prepareStay, type Stage, stayFrom } from './stage.ts'
 
 /** A scenario that is ready to be played. */
-export interface Ready {
+export interface PreparedScenario {
   /** Maximum number of documents that the scenario adds to the sandbox. */
   documents: number
   play(): Promise<Partial<Omit<Played, 'scenario'>>>
@@ -25,7 +25,7 @@ export interface Scenario {
   summary: string
   parameters: ParameterName[]
   /** @throws DomainError `validation` at an invalid parameter; `conflict` if the sandbox lacks a prerequisite */
-  prepare(stage: Stage, parameters: ScenarioParameters): Promise<Ready>
+  prepare(stage: Stage, parameters: ScenarioParameters): Promise<PreparedScenario>
 }
 
 const documentsPerGuest = 2
@@ -52,7 +52,7 @@ export const scenarios: readonly Scenario[] = [
             bookings.push(made)
             messages.push({ id, booking_id: made.id })
           }
-          return { ...stayed(bookings), messages }
+          return { ...summarizeBookings(bookings), messages }
         },
       }
     },
@@ -62,8 +62,8 @@ export const scenarios: readonly Scenario[] = [
     summary: 'The host confirms a pending booking. Finds an integration that reads each booking only once.',
     parameters: ['booking_id', 'listing_id'],
     async prepare(stage, parameters) {
-      const booking = await findFitting(stage, parameters, ['pending'])
-      return { documents: 0, play: async () => stayed([await move(stage, booking, 'confirmed')]) }
+      const booking = await findSuitableBooking(stage, parameters, ['pending'])
+      return { documents: 0, play: async () => summarizeBookings([await move(stage, booking, 'confirmed')]) }
     },
   },
   {
@@ -72,10 +72,11 @@ export const scenarios: readonly Scenario[] = [
       'A guest cancels and gives a reason. Finds an integration that keeps the nights of a cancelled booking blocked.',
     parameters: ['booking_id', 'listing_id'],
     async prepare(stage, parameters) {
-      const booking = await findFitting(stage, parameters, ['pending', 'confirmed'])
+      const booking = await findSuitableBooking(stage, parameters, ['pending', 'confirmed'])
       return {
         documents: 0,
-        play: async () => stayed([await move(stage, booking, 'cancelled', 'The guest has other plans')]),
+        play: async () =>
+          summarizeBookings([await move(stage, booking, 'cancelled', 'The guest has other plans')]),
       }
     },
   },
@@ -94,7 +95,7 @@ export const scenarios: readonly Scenario[] = [
           const cancelled = mapUnit(booked, (made, session) =>
             prepareTransition(app, made, { to: 'cancelled' }).run(session),
           )
-          return stayed([await carryOut(app.db, cancelled)])
+          return summarizeBookings([await carryOut(app.db, cancelled)])
         },
       }
     },
@@ -111,7 +112,7 @@ export const scenarios: readonly Scenario[] = [
         async play() {
           const made = await book(stage, { user_id: await makeGuest(stage), place, stay })
           const confirmed = await move(stage, made, 'confirmed')
-          return stayed([await move(stage, confirmed, 'cancelled')])
+          return summarizeBookings([await move(stage, confirmed, 'cancelled')])
         },
       }
     },
@@ -134,7 +135,7 @@ export const scenarios: readonly Scenario[] = [
           const nights = Array.from({ length: daysBetween(stay.checkin_at, stay.checkout_at) }, (_, index) =>
             addDays(stay.checkin_at, index),
           )
-          return { ...stayed([made]), nights }
+          return { ...summarizeBookings([made]), nights }
         },
       }
     },
@@ -156,7 +157,7 @@ export const scenarios: readonly Scenario[] = [
             await replyAsGuest(context, async () => booking, `When can I move in? (${id})`)
             messages.push({ id, booking_id: booking.id })
           }
-          return { ...stayed([booking]), messages }
+          return { ...summarizeBookings([booking]), messages }
         },
       }
     },
@@ -172,7 +173,7 @@ export const scenarios: readonly Scenario[] = [
         documents: 1,
         async play() {
           await setConversationClosed(stage.app, booking, true)
-          return stayed([booking])
+          return summarizeBookings([booking])
         },
       }
     },
@@ -197,7 +198,7 @@ export const scenarios: readonly Scenario[] = [
             const status = statuses[index % statuses.length] as StatusWord
             bookings.push(status === 'pending' ? made : await move(stage, made, status))
           }
-          return stayed(bookings)
+          return summarizeBookings(bookings)
         },
       }
     },
@@ -211,7 +212,7 @@ function move({ app }: Stage, booking: StoredBooking, to: Exclude<StatusWord, 'p
 /**
  * Returns the bookings' ids and statuses, and the listing and room type ids, each null unless all bookings share it.
  */
-function stayed(bookings: StoredBooking[]) {
+function summarizeBookings(bookings: StoredBooking[]) {
   const only = (values: number[]) => (new Set(values).size === 1 ? (values[0] ?? null) : null)
   return {
     bookings: bookings.map(({ id, status }) => ({ booking_id: id, status: toStatusWord(status) })),

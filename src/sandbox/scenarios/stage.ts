@@ -39,7 +39,7 @@ const lastCheckin = '9999-12-01'
 const listingsPerPage = 100
 
 /** Returns the error for a scenario that cannot be played. `what` describes the missing prerequisite. */
-export function missing(what: string): DomainError {
+export function cannotPlay(what: string): DomainError {
   return new DomainError('conflict', `The scenario cannot be played: ${what}`)
 }
 
@@ -79,7 +79,7 @@ export async function placesFor(
     }
   }
   const where = listingId ? 'the listing has' : 'the listings have'
-  throw missing(
+  throw cannotPlay(
     `${where} units for ${places.length} of ${count} stays of ${stayNights} nights from ${checkin_at}`,
   )
 }
@@ -151,6 +151,6 @@ export function prepareStay({ app, hostId }: Stage, { user_id, place, stay, mess
 }
 
 /** Creates a guest's booking. */
-export async function book(stage: Stage, of: GuestStay): Promise<StoredBooking> {
-  return carryOut(stage.app.db, await prepareStay(stage, of))
+export async function book(stage: Stage, guestStay: GuestStay): Promise<StoredBooking> {
+  return carryOut(stage.app.db, await prepareStay(stage, guestStay))
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { isCalendarDate, toDay } from '../../core/clock.ts'
 import type { Problem } from '../../core/errors.ts'
-import type { ToCheck } from '../../http/access.ts'
+import type { CheckInput } from '../../http/access.ts'
 import {
   date,
   named,
@@ -63,7 +63,7 @@ export const userFilters = {
 }
 
 /** Reports a date of birth that is today or later according to the environment's clock. */
-export function birthProblems({ body: { date_of_birth }, now }: ToCheck): Problem[] {
+export function birthProblems({ body: { date_of_birth }, now }: CheckInput): Problem[] {
   const isDay = typeof date_of_birth === 'string' && isCalendarDate(date_of_birth)
   return isDay && date_of_birth >= toDay(now)
     ? [{ path: 'date_of_birth', code: 'invalid', message: '"date_of_birth" must be in the past' }]

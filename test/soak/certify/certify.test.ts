@@ -218,7 +218,7 @@ describe('a certification', () => {
       WEBHOOKS_ALLOW_PRIVATE: 'on',
     })
     // This process only makes keys and reads; it never leads.
-    const service = await certifyingService({ ...fast, look: 1_000_000_000 }, environment)
+    const service = await certifyingService({ ...fast, checkInterval: 1_000_000_000 }, environment)
     const start = () => startService(environment, [], 'test/soak/certify/main.ts')
     const processes: ServiceProcess[] = await Promise.all([start(), start()])
     let [isOver, kills] = [false, 0]

@@ -17,7 +17,7 @@ test("the guide's product is certified in all four profiles as it stands, and re
 }) => {
   const environment = testEnvironment({ MONGODB_URL: await ownDatabase(), WEBHOOKS_ALLOW_PRIVATE: 'on' })
   // This process only makes the key; it never leads.
-  const maker = await certifyingService({ ...fast, look: 1_000_000_000 }, environment)
+  const maker = await certifyingService({ ...fast, checkInterval: 1_000_000_000 }, environment)
   onTestFinished(() => maker.close())
   // The client pauses for five seconds after a wait that was cut short, which must not count as a stop.
   const BOUNDS = JSON.stringify({ silence: 8000, quick: 5000 })

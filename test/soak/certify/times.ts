@@ -3,16 +3,16 @@ import { type Bounds, bounds } from '../../../src/certification/cases.ts'
 /** A tenth of the usual times, so that many courses can be played; whole seconds stay whole for `Retry-After`. */
 export const fast: Bounds = {
   ...bounds,
-  look: 100,
+  checkInterval: 100,
   stepTimeout: 20_000,
   silence: 2500,
   longestSilence: 10_000,
   quiet: 6000,
   catchUp: 0,
-  limitedAtLeast: 4000,
-  limitedAtMost: 6000,
-  failing: 3000,
-  losing: 300,
+  minRateLimitDuration: 4000,
+  maxRateLimitDuration: 6000,
+  errorDuration: 3000,
+  lossDuration: 300,
   quick: 1000,
   followed: 6000,
   /** Longer than any pause between two polls of a product that also takes hints. */

@@ -168,7 +168,12 @@ const rows: Row[] = [
     '{ acknowledged: { $gt: to.acknowledged } }',
     'consumers',
   ],
-  ['a path parameter logged as sent', "(forms[name] ?? isIdText)(value) ? value : '…'", 'value', 'requests'],
+  [
+    'a path parameter logged as sent',
+    "(parameterFormats[name] ?? isIdText)(value) ? value : '…'",
+    'value',
+    'requests',
+  ],
   [
     'an expired key',
     "if (expires_at && expires_at <= now) return 'expired'",
@@ -342,7 +347,7 @@ const rows: Row[] = [
   ],
   [
     'an API key shown as the path of an unknown field',
-    ' && !mayHoldApiKey(path)',
+    ' && !mayContainApiKey(path)',
     '',
     'http/ignored-fields.test.ts',
   ],
