@@ -13,9 +13,9 @@ interface PageRequest {
 }
 
 /**
- * Returns a handler that serves files to anybody, with an entity tag and a content security policy.
+ * Returns a handler that serves files to anyone, with an entity tag and a content security policy.
  *
- * @param find returns the file at a path, whose trailing slash has been removed; if there is none, the client gets the
+ * @param find returns the file at a path that has no trailing slash; if it returns undefined, the client gets the
  *   response for an unknown route
  */
 export function serveFiles(
@@ -32,7 +32,9 @@ export function serveFiles(
   }
 }
 
-/** Returns a function that loads a value on the first call and keeps it. After a failure, the next call loads again. */
+/**
+ * Returns a function that loads a value on the first call and caches it. After a failure, the next call tries again.
+ */
 export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined
   return () => {

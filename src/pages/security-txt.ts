@@ -4,8 +4,8 @@ import type { AppContext } from '../http/context.ts'
 const validMilliseconds = 365 * 86_400_000
 
 /**
- * Route for `/.well-known/security.txt` (RFC 9116), which names the contact for vulnerability reports. It needs no API
- * key, and it exists only if `SECURITY_CONTACT` is set (decisions §28).
+ * Route for `/.well-known/security.txt` (RFC 9116), which names the contact for vulnerability reports. It requires no
+ * API key and exists only if `SECURITY_CONTACT` is set (decisions §28).
  */
 export function securityTextRoutes({ config, clock }: Pick<AppContext, 'config' | 'clock'>) {
   const { publicUrl, securityContact } = config

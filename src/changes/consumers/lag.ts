@@ -8,13 +8,15 @@ import { type ConsumedFeed, consumedFeeds } from './schema.ts'
 import { consumerBatches } from './store.ts'
 import { wholeFeeds } from './whole-feeds.ts'
 
-/** A consumer and the version of the oldest change it has not acknowledged; null if there is none. */
+/** A consumer, and the version of its oldest unacknowledged change (null if there is none). */
 export interface Lagging {
   consumer: Consumer
   oldestPending: Date | null
 }
 
-/** Returns all consumers whose key is neither revoked nor expired, sorted by oldest pending change, oldest first. */
+/**
+ * Returns the consumers whose key is neither revoked nor expired. The consumer with the oldest pending change is first.
+ */
 export async function consumersByLag(db: Db, now: Date): Promise<Lagging[]> {
   const all: Lagging[] = []
   for await (const { current, behind } of unexpiredConsumers(db, now)) {

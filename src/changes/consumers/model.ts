@@ -11,7 +11,7 @@ const fields = {
   name: text,
   /** Slot that the consumer occupies. The number of slots per key and feed limits the number of consumers. */
   slot: number,
-  /** Version of the last change that was handled; null before the first acknowledgement. */
+  /** Version of the last change that the poller has handled; null at the beginning of the feed. */
   acknowledged: momentOrNull,
   acknowledged_at: momentOrNull,
 }

@@ -4,13 +4,13 @@ import { wholeFeeds } from './whole-feeds.ts'
 
 /** A consumer's lag. */
 export interface Progress {
-  /** Number of changes after the acknowledged version, at most 10,000. */
+  /** Number of changes after the acknowledged version, capped at 10,000. */
   pending: number
   /** Version of the oldest pending change; null if there is none. */
   oldestPending: Date | null
 }
 
-/** Maximum number of pending changes that are counted. */
+/** Maximum number of pending changes to count. */
 const countedPending = 10_000
 
 type Position = Pick<Consumer, 'host_id' | 'feed' | 'acknowledged'>
@@ -26,8 +26,9 @@ export async function progressOf(db: Db, position: Position): Promise<Progress> 
 }
 
 /**
- * Returns how far the consumers of one key and feed are behind. The changes between two neighbouring positions are
- * counted only once, so counting for all consumers costs no more than counting for the slowest one.
+ * Returns each consumer's lag, in the given order. All consumers must belong to the same key and feed. The changes
+ * between two neighbouring positions are counted only once, so counting for all consumers costs no more than counting
+ * for the slowest consumer.
  */
 export async function progressOfAll(db: Db, consumers: Position[]): Promise<Progress[]> {
   const positionOf = ({ acknowledged }: Position) => acknowledged?.getTime() ?? 0

@@ -12,7 +12,7 @@ import { type ConsumedFeed, ConsumerView, ConsumerWrite } from './schema.ts'
 import { deleteConsumer, findConsumer, listConsumers, ownerOf } from './store.ts'
 import { nameProblems, putConsumer } from './write.ts'
 
-/** Routes for named positions in the feeds, for pollers without a disk (decisions §19). */
+/** Routes for consumers, which are feed positions stored for pollers without a disk (decisions §19). */
 export function consumerRoutes(app: AppContext) {
   return new Elysia({ prefix: '/integrations/:provider' })
     .use(routesOf(app, 'bookings'))
@@ -83,7 +83,7 @@ function routesOf(app: AppContext, feed: ConsumedFeed) {
     )
 }
 
-/** Converts a consumer to its response, including its lag. */
+/** Returns a consumer as partners see it, including its lag. */
 export function serializeConsumer(
   { name, acknowledged, acknowledged_at }: Consumer,
   { pending, oldestPending }: Progress,

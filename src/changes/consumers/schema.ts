@@ -15,7 +15,7 @@ export const ConsumerWrite = named(
 )
 export type ConsumerWrite = Static<typeof ConsumerWrite>
 
-/** A consumer, as shown to its key (decisions §19). */
+/** A consumer, as partners see it (decisions §19). */
 export const ConsumerView = named(
   'Consumer',
   responseObject({

@@ -17,7 +17,7 @@ export function ownerOf({ hostId, scope }: Pick<Caller, 'hostId' | 'scope'>, fee
   return { host_id: hostId, scope, feed }
 }
 
-/** Returns an owner's consumers, sorted by name. An owner cannot have more consumers than slots. */
+/** Returns an owner's consumers, sorted by name. The number of slots limits the length of the list. */
 export function listConsumers(db: Db, owner: Owner): Promise<Consumer[]> {
   return consumerModel(db).find(owner, { _id: 0 }).sort({ name: 1 }).lean()
 }
@@ -40,7 +40,7 @@ export async function findConsumer(db: Db, owner: Owner, name: string): Promise<
   return consumer
 }
 
-/** Stores a new consumer. Returns false if its name or slot was taken in the meantime. */
+/** Stores a new consumer. Returns false if its name or slot is already taken. */
 export async function insertConsumer(db: Db, consumer: Consumer): Promise<boolean> {
   try {
     await consumerModel(db).create(consumer)

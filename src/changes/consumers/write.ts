@@ -23,8 +23,8 @@ const consumersPerKey = 20
 const maxName = 64
 
 /**
- * Creates a consumer, or moves it to the last version that its poller has handled (decisions §19). The consumer moves
- * back only if `seek` is true, so a late or repeated acknowledgement does no harm.
+ * Moves a consumer to the last version that its poller has handled, and creates the consumer if necessary (decisions
+ * §19). The consumer moves back only if `seek` is true, so a late or repeated acknowledgement does no harm.
  *
  * @throws DomainError `validation` at `name` or `acknowledged`
  */

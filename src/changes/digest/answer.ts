@@ -13,12 +13,12 @@ export class Digests {
   /** Each host's digest by month. Pollers repeat this query, so the digest is cached until a booking changes. */
   private readonly wholes = new WeakMap<HostBookings, Promise<Digest>>()
 
-  /** @param patienceMilliseconds maximum time that a request waits for another request for the same host */
+  /** @param patienceMilliseconds maximum time that a request waits for another request for the same host to finish */
   constructor(db: Db, patienceMilliseconds: number) {
     this.cache = new BookingCache(db, patienceMilliseconds)
   }
 
-  /** Returns the requested digest, computed from one consistent state of the host's bookings. */
+  /** Returns the requested digest, computed from a consistent snapshot of the host's bookings. */
   async answer(hostId: number, { listing_id, month, day, after }: DigestQuery): Promise<DigestView> {
     const now = await this.cache.read(hostId)
     const version = now.version && toVersion(now.version)

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { StatusWord } from '../../stays/bookings/status.ts'
 
-/** The booking fields that the digest covers. Both the host and the partner have these fields. */
+/** The booking fields that a digest covers. Both the host and the partner know them. */
 export interface DigestedBooking {
   booking_id: number
   status: StatusWord
@@ -12,11 +12,11 @@ export interface DigestedBooking {
 /** The number of bookings and their hash (decisions §23). */
 export interface Summary {
   count: number
-  /** SHA-256 in lower-case hex over one line per booking, sorted by id. */
+  /** SHA-256, in lower-case hex, of one line per booking, sorted by id. */
   sha256: string
 }
 
-/** A summary of all bookings, and one for each month or day in which stays begin, in chronological order. */
+/** A summary of all bookings, and one for each month or day with check-ins, in chronological order. */
 export interface Digest extends Summary {
   parts: ({ key: string } & Summary)[]
 }
@@ -25,7 +25,7 @@ const keyLength = { month: 'YYYY-MM'.length, day: 'YYYY-MM-DD'.length } as const
 /** Granularity of a digest's parts. */
 export type Level = keyof typeof keyLength
 
-/** Returns the month or day in which a stay begins. */
+/** Returns the month (`YYYY-MM`) or day (`YYYY-MM-DD`) of a booking's check-in. */
 export function keyOf({ checkin_at }: Pick<DigestedBooking, 'checkin_at'>, level: Level): string {
   return checkin_at.slice(0, keyLength[level])
 }
@@ -35,13 +35,13 @@ export function byId(one: DigestedBooking, other: DigestedBooking): number {
   return one.booking_id - other.booking_id
 }
 
-/** Number of bookings that are hashed before other requests get a turn. */
+/** Number of bookings to hash before yielding to other requests. */
 const atOnce = 2500
 
 /**
  * Computes the digest of bookings.
  *
- * @param bookings an array, or any object that can be read in slices, sorted by id
+ * @param bookings bookings sorted by id, as an array or any other object that can be read in slices
  */
 export async function digestOf(
   bookings: { length: number; slice(start: number, end: number): readonly DigestedBooking[] },

@@ -5,7 +5,7 @@ import { busy } from '../../platform/mongo/errors.ts'
 import { findChanges } from '../../stays/bookings/store.ts'
 import { ChangedBookings, PackedBookings } from './packed.ts'
 
-/** A host's bookings at one moment, sorted by id. */
+/** A snapshot of a host's bookings, sorted by id. */
 export interface HostBookings {
   /** Newest version among the bookings; null if there are none. */
   version: Date | null
@@ -13,7 +13,10 @@ export interface HostBookings {
 }
 
 const readAtOnce = 2500
-/** Maximum number of cached bookings across all hosts; a larger host's bookings are read in full each time. */
+/**
+ * Maximum number of cached bookings across all hosts. If a single host has more, its bookings are not cached and are
+ * read in full for each digest.
+ */
 const maxHeld = 2_000_000
 const heldMilliseconds = 10 * 60_000
 
@@ -32,8 +35,8 @@ export class BookingCache {
   private readonly turns: KeyedMutex
 
   /**
-   * @param patienceMilliseconds how long a reader waits for another reader of the same host; two concurrent readers
-   *   would read all bookings twice and hold them in memory twice
+   * @param patienceMilliseconds maximum time that a reader waits for another reader of the same host; without waiting,
+   *   both would read all bookings and hold them in memory
    */
   constructor(
     private readonly db: Db,
@@ -42,7 +45,9 @@ export class BookingCache {
     this.turns = new KeyedMutex(patienceMilliseconds, busy)
   }
 
-  /** Returns a host's current bookings. The result is the same object until a booking changes. */
+  /**
+   * Returns a host's current bookings. While the bookings are cached and unchanged, every call returns the same object.
+   */
   read(hostId: number): Promise<HostBookings> {
     return this.turns.run(String(hostId), async () => {
       const held = this.hosts.get(hostId) ?? { version: null, bookings: PackedBookings.empty() }
@@ -53,8 +58,8 @@ export class BookingCache {
   }
 
   /**
-   * Reads all changes since `held`. The result is one consistent state, because changes become visible in the order of
-   * their versions, and a booking that changes while being read appears again later (see `changes/feed/page.ts`).
+   * Reads all changes since `held`. The result is a consistent snapshot, because changes become visible in version
+   * order, and a booking that changes during the refresh appears again later in the feed (see `changes/feed/page.ts`).
    */
   private async refresh(hostId: number, held: HostBookings): Promise<HostBookings> {
     const changed = new ChangedBookings(held.bookings.days)

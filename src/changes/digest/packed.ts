@@ -12,13 +12,15 @@ export interface HeldBooking extends DigestedBooking {
 const columns = ['id', 'listing', 'status', 'checkin', 'checkout', 'version'] as const
 type Columns<List> = Record<(typeof columns)[number], List>
 
-/** Changed bookings in the order in which they were read; a later change replaces an earlier one. */
+/** Changed bookings in the order in which they were read. If a booking occurs more than once, its last entry wins. */
 export class ChangedBookings {
   readonly columns: Columns<number[]> = {
     ...{ id: [], listing: [], status: [], checkin: [], checkout: [], version: [] },
   }
 
-  /** @param days the host's distinct days. The columns store each day's position in this list; new days are added */
+  /**
+   * @param days the host's distinct days, to which new days are added. The columns store a day's position in this list
+   */
   constructor(readonly days: Days) {}
 
   get length(): number {
@@ -53,8 +55,8 @@ export class Days {
 }
 
 /**
- * A host's bookings, sorted by id. Each field is a typed array, because a million objects would take ten times the
- * memory and keep the garbage collector busy.
+ * A host's bookings, sorted by id. Each field is stored in a typed array, because a million objects would take ten
+ * times the memory and keep the garbage collector busy.
  */
 export class PackedBookings {
   private constructor(

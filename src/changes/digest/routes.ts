@@ -9,7 +9,10 @@ import { KeyedMutex } from '../../platform/keyed-mutex.ts'
 import { Digests } from './answer.ts'
 import { DigestQuery, DigestView } from './schema.ts'
 
-/** Maximum wait for another request with the same key, and then for another request for the same host. */
+/**
+ * Maximum time that a request waits for another request with the same key, and then again for another request for the
+ * same host.
+ */
 const patienceMilliseconds = 15_000
 
 const occupied = () =>

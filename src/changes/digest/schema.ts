@@ -11,7 +11,7 @@ import {
 } from '../../http/schema/fields.ts'
 import { bookingFields } from '../../stays/bookings/schema.ts'
 
-/** Query of the digest: the bookings to include and the granularity of its parts (decisions §23). */
+/** Query parameters that select a digest's bookings and the granularity of its parts (decisions §23). */
 export const DigestQuery = requestObject(
   {
     listing_id: idInQuery('Only bookings of this listing', '2001'),
@@ -48,7 +48,7 @@ const summary = {
   ),
 }
 
-/** The digest that a partner compares with its own bookings. */
+/** The digest, which a partner compares with a digest of its own bookings. */
 export const DigestView = named(
   'BookingDigest',
   responseObject({

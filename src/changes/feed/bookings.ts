@@ -5,7 +5,7 @@ import type { ChangeFilter } from '../../stays/bookings/store.ts'
 import type { FeedQuestion } from '../sources/source.ts'
 import { type PositionQuery, positionOf } from './position.ts'
 
-/** The booking feed's query without its paging parameters. */
+/** The booking feed's query parameters for the position and the filters. */
 export interface BookingFeedQuery extends PositionQuery {
   checkout_after?: string
   listing_id?: string

@@ -6,7 +6,7 @@ import type { MessageFilter } from '../../stays/messages/store.ts'
 import type { FeedQuestion } from '../sources/source.ts'
 import { type PositionQuery, positionOf } from './position.ts'
 
-/** The message feed's query without its paging parameters. */
+/** The message feed's query parameters for the position and the filters. */
 export interface MessageFeedQuery extends PositionQuery {
   booking_id?: string
   sender?: StoredMessage['sender']

@@ -2,10 +2,10 @@ import { modelOf } from '../../platform/mongo/collections.ts'
 import { moment, number, type Stored, schemaOf, text } from '../../platform/mongo/fields.ts'
 
 const fields = {
-  /** Combines page and version so that the same end is stored only once. */
+  /** Combines `page` and `version`, so that the same page end is stored only once. */
   _id: text,
   host_id: number,
-  /** Name of the page: a hash of the key and its query, and the page number. */
+  /** Name of the page: a hash of the key and its query, followed by the page number. */
   page: text,
   version: moment,
   expires_at: moment,

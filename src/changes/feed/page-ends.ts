@@ -2,9 +2,8 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import { findPageEnds, isKept, type KnownEnd, savePageEnd } from './store.ts'
 
 /**
- * The page ends that this process last found or stored, cached so that the end of a repeatedly read page is not looked
- * up each time. A page's start is always read from the database, because another process may have stored an earlier
- * end.
+ * The page ends that this process last found or stored. The cache saves a lookup each time a page is reread. A page's
+ * start is always read from the database, because another process may have stored an earlier end for the previous page.
  */
 const lastStored = new WeakMap<Db, Map<string, KnownEnd>>()
 const maxRemembered = 10_000
@@ -16,11 +15,11 @@ function lastStoredOf(db: Db): Map<string, KnownEnd> {
   return ends
 }
 
-/** The page ends that one request needs for its key's query. */
+/** Finds and stores the page ends for one request's query. */
 export class PageEnds {
   private known: KnownEnd[] | undefined
 
-  /** @param name returns the name of the query and its key; called only if there is more than one page */
+  /** @param name returns the name under which the query's page ends are stored; called only if a page end is needed */
   constructor(
     private readonly db: Db,
     private readonly hostId: number,
@@ -29,8 +28,8 @@ export class PageEnds {
   ) {}
 
   /**
-   * Returns the earliest version at which the previous page is known to have ended. If several readers share a page,
-   * rows may be repeated but are never skipped.
+   * Returns the earliest stored version at which the page before `page` ended; undefined if none is stored. Because
+   * this is the earliest end, readers that share a page may get rows twice but never miss any.
    */
   async before(page: number): Promise<Date | undefined> {
     const [previous, own] = [this.nameOf(page - 1), this.nameOf(page)]
@@ -39,7 +38,8 @@ export class PageEnds {
   }
 
   /**
-   * Stores the version at which a page ended, unless the same end is already stored and has its minimum lifetime left.
+   * Stores the version at which a page ended, unless the same end is already stored with at least the minimum lifetime
+   * left.
    */
   async keep(page: number, version: Date): Promise<void> {
     const own = this.nameOf(page)

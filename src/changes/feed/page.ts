@@ -20,7 +20,7 @@ import { expectTotal, lastReadClock, totalOf } from './total.ts'
  * 3. Every page but the last shows that there is a next page, because the query fetches one extra row. `last_page` is
  *    never smaller than the last page with rows.
  *
- * Reads use read concern majority on the primary, so a version that was shown is never rolled back.
+ * Reads use read concern majority on the primary, so a version that was returned is never rolled back.
  */
 
 type Context = Pick<AppContext, 'db' | 'clock'>
@@ -72,7 +72,7 @@ export async function readFeedPage<Row, Filter extends { host_id: number }>(
   }
 }
 
-/** Returns the version after which a page begins and, if the previous page's end is unknown, how many rows to skip. */
+/** Returns the version after which a page starts and, if the previous page's end is unknown, how many rows to skip. */
 async function startOf(
   ends: PageEnds,
   page: PageRequest,
@@ -87,8 +87,8 @@ async function startOf(
 
 /**
  * Returns the version of the last row before a page if that row is nearer to the feed's end than to its start, so that
- * a jump to the last page is fast. Otherwise returns null. If rows move away in the meantime, the version is
- * earlier, so rows may be repeated but are never skipped.
+ * a jump to the last page is fast. Otherwise returns null. If rows move to the feed's end in the meantime, the returned
+ * version is earlier, so rows may be repeated but are never skipped.
  */
 async function fromEnd<Filter extends { host_id: number }>(
   db: Db,

@@ -13,7 +13,7 @@ export interface PositionQuery {
   cursor?: string
 }
 
-/** Query parameters that may accompany a position. */
+/** Other query parameters that are checked together with the position. */
 interface BesidePosition {
   page?: number
   listing_id?: unknown
@@ -25,7 +25,8 @@ interface BesidePosition {
 const filters = ['listing_id', 'checkout_after', 'booking_id', 'sender'] as const
 
 /**
- * Returns the version after which a query continues: `updated_after`, or the version its consumer has acknowledged.
+ * Returns the version after which a query continues: `updated_after`, or the version that its consumer has
+ * acknowledged; undefined for the beginning of the feed.
  *
  * @throws DomainError `not_found` if the key has no such consumer
  */
@@ -41,10 +42,10 @@ export async function positionOf(
 }
 
 /**
- * Returns a function that checks a feed query's position (decisions §19). A query may have only one position. A
- * consumer cannot be combined with a later page, because after an acknowledgement page 2 would skip the rows that have
- * moved to page 1. A consumer cannot be combined with a filter either, because changes that the filter hides would be
- * acknowledged unseen or stay pending forever.
+ * Returns a function that checks a feed query's position (decisions §19). A consumer cannot be combined with
+ * `updated_after`, which is a position too. It cannot be combined with a later page, because after an acknowledgement,
+ * page 2 would skip the rows that have moved to page 1. It cannot be combined with a filter, because changes that the
+ * filter hides would be acknowledged unseen or stay pending forever.
  */
 export function positionProblems(
   feed: FeedName,

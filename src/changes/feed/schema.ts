@@ -44,7 +44,7 @@ const waiting = {
   ),
 }
 
-/** Query of the booking feed without its paging parameters (contract, Booking feed). */
+/** Query parameters of the booking feed, except `page` and `per_page` (contract, Booking feed). */
 export const feedFilters = {
   ...position,
   ...waiting,
@@ -58,7 +58,7 @@ export const feedFilters = {
   ),
 }
 
-/** Query of the message feed without its paging parameters (decisions §17). */
+/** Query parameters of the message feed, except `page` and `per_page` (decisions §17). */
 export const messageFilters = {
   ...position,
   ...waiting,
@@ -89,7 +89,7 @@ export const FeedItem = named(
 )
 export type FeedItem = Static<typeof FeedItem>
 
-/** `data` of the booking feed; the contract specifies the capitalized key `Bookings`. */
+/** `data` of a booking feed response; the contract specifies the capitalized key `Bookings`. */
 export const FeedPage = responseObject(
   {
     Bookings: shown.list('New and changed bookings, sorted by version', FeedItem),
@@ -97,7 +97,7 @@ export const FeedPage = responseObject(
   'Changes on this page',
 )
 
-/** `data` of the message feed. */
+/** `data` of a message feed response. */
 export const MessageFeedPage = responseObject(
   { messages: shown.list('New messages from all conversations, sorted by version', MessageItem) },
   'Messages on this page',

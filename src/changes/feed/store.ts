@@ -7,7 +7,7 @@ const keptMilliseconds = 24 * 3_600_000
 /** Lifetime that a page end is given when it is stored. The extra hour avoids a write each time a page is reread. */
 const storedMilliseconds = keptMilliseconds + 3_600_000
 
-/** The part of a page end that a reader needs. */
+/** The fields of a page end that a reader needs. */
 export type KnownEnd = Pick<PageEnd, 'page' | 'version' | 'expires_at'>
 
 /** Returns the unexpired ends of the given pages, each page's earliest end first. */
@@ -19,7 +19,7 @@ export function findPageEnds(db: Db, host_id: number, pages: string[], now: Date
     .toArray()
 }
 
-/** Returns true if a stored page end still has at least its minimum lifetime left. */
+/** Returns true if a stored page end still has at least the minimum lifetime left. */
 export function isKept({ expires_at }: KnownEnd, now: Date): boolean {
   return expires_at.getTime() - now.getTime() >= keptMilliseconds
 }

@@ -2,10 +2,10 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import { readHostClock } from '../../versions/host-clock-store.ts'
 import type { FeedSource } from '../sources/source.ts'
 
-/** The number of rows that a feed query matches at one state of the host's clock. */
+/** The number of rows that match a feed query. */
 export interface Total {
   total: number
-  /** The host's clock, in milliseconds, when the rows were counted. */
+  /** The host's clock in milliseconds, as read just before the rows were counted. */
   version: number
 }
 
@@ -29,7 +29,8 @@ type Host = { host_id: number }
 type Source<Filter extends Host> = Pick<FeedSource<never, Filter>, 'name' | 'counter' | 'count'>
 
 /**
- * Returns the host's clock as this process last read it. As long as the clock has not moved since, nothing has changed.
+ * Returns the host's clock in milliseconds, as this process last read it; undefined if it has not been read yet. While
+ * the clock still has this value, the feed has not changed.
  */
 export function lastReadClock(db: Db, { name }: Source<never>, hostId: number): number | undefined {
   return cacheOf(db).clocks.get(`${name}/${hostId}`)
@@ -40,7 +41,7 @@ function keyOf(feed: string, filter: Host, after: Date | null): string {
 }
 
 /**
- * Returns the number of rows that a feed query matches. Rows are counted again once the host's clock has moved, so
+ * Returns the number of rows that a feed query matches. Rows are counted again whenever the host's clock has moved, so
  * the total is exact in every process.
  */
 export async function totalOf<Filter extends Host>(
@@ -61,9 +62,9 @@ export async function totalOf<Filter extends Host>(
 }
 
 /**
- * Caches the total of the query that continues after a page's last row, which is the page's total minus its row count.
- * A reader that continues from each page's last version therefore does not trigger a count for every page. The result
- * is correct only if nothing changed between reading the page and counting (see {@link lastReadClock}).
+ * Caches the total of the query that continues after a page's last row. This total is the page's total minus its number
+ * of rows. A reader that sends each page's last version as its next position therefore does not trigger a count for
+ * every page. The result is correct only if nothing changed between the read and the count (see {@link lastReadClock}).
  */
 export function expectTotal<Filter extends Host>(
   db: Db,

@@ -5,9 +5,9 @@ import { findClocks } from '../../versions/change-store.ts'
 import { wholeFeeds } from '../consumers/whole-feeds.ts'
 
 /**
- * Returns the age in seconds of the oldest booking change that no key of its host has read; 0 if all are read
- * (decisions §28). A host counts if one of its keys has read the feed, at least one key may still read it, and the host
- * is not suspended.
+ * Returns the age in seconds of the oldest booking change that no key of its host has read; 0 if there is none
+ * (decisions §28). A host is included if one of its keys has read the feed, one of its keys may still read it, and the
+ * host is not suspended.
  */
 export async function oldestUnreadSeconds(db: Db, now: Date): Promise<number> {
   const positions = await findReadPositions(db, now)
@@ -21,7 +21,7 @@ export async function oldestUnreadSeconds(db: Db, now: Date): Promise<number> {
   const suspended = new Set(await findSuspendedHostIds(db, hosts))
   let oldest = now.getTime()
   for (const { host_id, read } of behind) {
-    // Unread changes are newer than a host's position, so no remaining host can have an older unread change.
+    // Hosts are sorted by read position, so no remaining host can have an older unread change.
     if (read.getTime() >= oldest) break
     if (suspended.has(host_id)) continue
     const unread = await wholeFeeds.bookings.oldestAfter(db, host_id, read)

@@ -19,16 +19,18 @@ export interface HoldableRequest {
 
 export const defaultPerPage = 50
 
-/** Age in seconds beyond which a change cannot have ended a wait. */
+/** Maximum age, in seconds, of a change that can have ended a wait. */
 const longestDelivery = 60
 
 /**
- * Returns a page of a feed. If the page would be empty, the request is held until there is a row or the wait is over
- * (decisions §16). While it waits, a held request queries the database only when the host's clock moves.
+ * Returns a page of a feed. If the page would be empty, the request is held until a row appears or the wait times out
+ * (decisions §16). While it waits, a held request queries the feed only when the host's clock moves, and once more at
+ * the deadline.
  *
- * @param ask builds the {@link FeedQuestion}. For a consumer, it is called again before each further read, because the
- * consumer may have been moved back or deleted in the meantime
- * @throws DomainError `auth` if the key is no longer usable; `forbidden` if its networks now exclude the caller
+ * @param ask builds the {@link FeedQuestion}. For a consumer's query, it is called again before each reread of the
+ * feed, because the consumer may have been moved back or deleted in the meantime
+ * @throws DomainError `auth` if the key is no longer usable; `forbidden` if it is no longer accepted from the caller's
+ * address
  */
 export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   app: AppContext,
@@ -93,7 +95,7 @@ function recordRead<Row, Filter extends { host_id: number }>(
   if (seen) usage.noteRead(keyId, seen, now)
 }
 
-/** Measures the time from the first change on the page to the response that the change triggered. */
+/** Records the time between the first change on the page and the response that it triggered. */
 function noteDelivery<Row, Filter extends { host_id: number }>(
   { metrics, clock }: AppContext,
   source: FeedSource<Row, Filter>,
@@ -106,7 +108,10 @@ function noteDelivery<Row, Filter extends { host_id: number }>(
   if (seconds <= longestDelivery) metrics.observeDelivery(seconds)
 }
 
-/** Event that ends a wait: a movement of the host's clock, the deadline, or an abort by the client or process. */
+/**
+ * Event that wakes a held request: an event of the host's clock, the deadline, or an abort by the client or this
+ * process.
+ */
 type HeldEvent = WatchEvent | 'late' | 'abandoned'
 
 async function readUntil<Row>(
@@ -118,7 +123,8 @@ async function readUntil<Row>(
     if (found.rows.length > 0) return found
     const event = await next()
     if (event === 'late') return read()
-    // The sandbox was cleared, its held requests were released, or the client or this process ended the wait.
+    // The sandbox was cleared, its held requests were released, the client disconnected, or this process is shutting
+    // down.
     if (event !== 'moved') return found
   }
 }

@@ -19,7 +19,7 @@ import type { Counter } from '../../versions/model.ts'
 
 /** The source of a feed: a host's documents, each with a version from the host's clock. */
 export interface FeedSource<Row, Filter extends { host_id: number }> {
-  /** Name of the feed; each cursor and page end belongs to one feed. */
+  /** Name of the feed. A cursor is valid for only one feed. */
   name: 'bookings' | 'messages'
   /** The counter of the host's clock that assigns the versions. */
   counter: Counter
@@ -27,25 +27,31 @@ export interface FeedSource<Row, Filter extends { host_id: number }> {
   find(db: Db, filter: Filter, after: Date | null, range: { skip: number; limit: number }): Promise<Row[]>
   /** Returns the number of rows in a range of versions. */
   count(db: Db, filter: Filter, range: VersionRange): Promise<number>
-  /** Returns the version of the row followed by exactly `others` rows in the range; null if there are too few rows. */
+  /**
+   * Returns the version of the row that is followed by exactly `others` rows in the range; null if there are too few
+   * rows.
+   */
   versionFromEnd(db: Db, filter: Filter, range: VersionRange, others: number): Promise<Date | null>
   versionOf(row: Row): Date
 }
 
-/** Versions after `after` and up to `until`; at most `limit` rows are counted. */
+/** Versions later than `after` and no later than `until`. At most `limit` rows are counted. */
 export interface VersionRange {
   after: Date | null
   until?: Date | undefined
   limit?: number | undefined
 }
 
-/** A query to a feed without its paging parameters. */
+/** A feed query: its position and its filter. */
 export interface FeedQuestion<Filter> {
   filter: Filter
-  /** The version from the request; only later versions match. */
+  /** The version from the request or from the request's consumer; only later versions match. */
   updated_after?: string | undefined
   cursor?: string | undefined
-  /** Distinguishes this query from the key's other queries. Names of stored page ends are derived from this value. */
+  /**
+   * Values that distinguish this query from the key's other queries. The names of stored page ends are derived from
+   * them.
+   */
   identity: unknown[]
 }
 
@@ -59,7 +65,7 @@ export const bookingFeed: FeedSource<BookingChange, ChangeFilter> = {
   versionOf: ({ updated_at }) => updated_at,
 }
 
-/** The same feed with whole bookings, for `include=detail` (decisions §27). */
+/** The booking feed with complete bookings, for `include=detail` (decisions §27). */
 export const bookingFeedInFull: FeedSource<StoredBooking, ChangeFilter> = {
   ...bookingFeed,
   find: findChangedBookings,

@@ -45,7 +45,7 @@ export function attemptWriter(db: Db): AttemptWriter {
  * counts as a failure of the endpoint. Turns off an endpoint that responds 410 or has been failing for five days
  * (decisions §21).
  *
- * @param mayBeFailing returns true if a failure may have been recorded that a success must clear
+ * @param mayBeFailing returns true if the endpoint may have a recorded failure, which a success must clear
  */
 export async function attempt(
   app: AttemptContext,
@@ -65,7 +65,7 @@ export async function attempt(
     ? { [fault.isHidden ? 'hidden_fault' : 'fault']: fault.fault, extra_status: extraStatus }
     : {}
   const seen = { _id, host_id, ...(result ? fieldsOf(result) : {}), ...faultFields }
-  // A test, which a partner may have resent, counts neither as success nor as failure.
+  // A resent test counts as neither a success nor a failure.
   if (event === 'webhook.test') {
     const status = result && isSuccess(result) ? 'delivered' : 'failed'
     await write({ ...seen, status, next_attempt_at: null })
@@ -95,7 +95,7 @@ export function isSuccess({ status }: PostResult): boolean {
   return status !== null && status >= 200 && status < 300
 }
 
-/** Returns the fields of a delivery that show a post's result. */
+/** Returns the delivery fields that record a post's result. */
 export function fieldsOf({ status, milliseconds, failure, detail }: PostResult) {
   return { response_status: status, milliseconds, error: failure, error_detail: detail }
 }
@@ -112,10 +112,10 @@ export function failingUntil(failingSince: Date): Date {
 }
 
 /**
- * Returns the time of the next attempt after a failed attempt; null if no further attempt is made.
+ * Returns the time of the next attempt after a failed attempt; null if there is no further attempt.
  *
- * @param attempts number of attempts so far
- * @param retryAfterSeconds pause that the response asked for
+ * @param attempts number of attempts, including the failed attempt
+ * @param retryAfterSeconds pause that the response asked for; null if it asked for none
  */
 function retryAt(now: Date, attempts: number, retryAfterSeconds: number | null): Date | null {
   const pause = pauses[attempts - 1]
@@ -133,8 +133,8 @@ interface Signing {
 }
 
 /**
- * Returns a delivery's signed post, which continues the current trace, if any. The signature uses the real time, not
- * the sandbox clock's time, because receivers compare the signing time with their own clock.
+ * Returns a signed request that posts a delivery. The request continues the current trace, if any. The signature uses
+ * the real time, not the sandbox clock's time, because receivers compare the signing time with their own clock.
  */
 export function signed(
   { clock, config, secrets: box }: PostContext,
@@ -160,14 +160,14 @@ function validSecrets(box: SecretBox, webhook: Webhook, now: Date): string[] {
     .map((secret) => box.open(secret))
 }
 
-/** Age of the signature on the extra hint that the fault `hint_old` posts. */
+/** Age of the signature on the extra post that the fault `hint_old` adds. */
 const oldMilliseconds = 600_000
 
 /**
- * Makes a delivery's first attempt with a sandbox fault injected (decisions §22).
+ * Carries out a delivery's first attempt with a sandbox fault injected (decisions §22).
  *
- * @returns the real post's result (null if there was none), and the status of the extra post, whose outcome does not
- * matter
+ * @returns the real post's result (null if the fault suppresses it), and the status of the response to the extra post
+ * (null if there was none). The extra post does not affect the delivery's outcome
  */
 async function postWithFault(
   app: PostContext,
@@ -178,7 +178,7 @@ async function postWithFault(
   if (fault === 'hint_lost') return { result: null, extraStatus: null }
   if (fault === 'hint_late') await Bun.sleep(delay_milliseconds)
   const earlier = earlierSigning(fault, app.clock())
-  // The real post's turn was already taken when its attempt began, so only the extra post waits for a turn.
+  // The real post was counted against the rate limit when its attempt started, so only the extra post waits here.
   const mayPostTwice = (earlier || fault === 'hint_twice') && (await awaitTurn(app, webhook.url))
   let extra = mayPostTwice && earlier ? await postHint(signed(app, webhook, delivery, earlier)) : null
   const result = await postHint(signed(app, webhook, delivery))

@@ -27,7 +27,7 @@ const inProgress = (now: Date) => ({
   next_attempt_at: new Date(now.getTime() + lostMilliseconds),
 })
 
-/** Returns a new delivery, whose first attempt either begins now or is due. */
+/** Returns a new delivery. If `begins` is true, its first attempt starts now; otherwise, the delivery is due. */
 export function newDelivery(
   webhook: WebhookId,
   payload: WebhookDelivery['payload'],
@@ -58,8 +58,8 @@ export function newDelivery(
 }
 
 /**
- * Stores new hints. A waiting hint about a booking's change replaces the booking's earlier waiting hint if that hint
- * has not been attempted yet. Message hints are never merged.
+ * Stores new hints. A `booking.changed` hint that is to wait replaces the booking's earlier waiting hint, unless that
+ * hint has already been attempted. Message hints are never merged.
  */
 export async function addHints(db: Db, session: Session, hints: WebhookDelivery[]): Promise<void> {
   const writes = hints.map((hint) => {
@@ -82,8 +82,8 @@ export async function oldestWaiting(db: Db, webhook: WebhookId, event: WebhookEv
 }
 
 /**
- * Gives up the given events' waiting hints that were created no later than `before`. Hints that have been attempted
- * stay in the log as `failed`; the others are deleted.
+ * Drops an endpoint's waiting hints for the given events if they were created no later than `before`. Hints that have
+ * been attempted stay in the log as `failed`; the others are deleted.
  */
 export async function dropWaiting(
   db: Db,
@@ -103,8 +103,8 @@ export async function insertDelivery(db: Db, delivery: WebhookDelivery): Promise
 }
 
 /**
- * Returns, for each of the hosts' endpoints that has waiting deliveries, their number and the time of the earliest next
- * attempt.
+ * Returns the number of waiting deliveries and the time of the earliest next attempt for each of the hosts' endpoints
+ * that has waiting deliveries.
  */
 export function countWaiting(
   db: Db,
@@ -119,13 +119,13 @@ export function countWaiting(
     .toArray()
 }
 
-/** A delivery with a next attempt. */
+/** A delivery whose next attempt is scheduled. */
 export type WaitingDelivery = WebhookDelivery & { next_attempt_at: Date }
 
 /** Booking ids of an endpoint's deliveries in flight, by delivery id; null for a test. */
 export type InFlight = Map<string, number | null>
 
-/** Returns an endpoint's deliveries in flight from any process, except those whose attempt is presumed lost. */
+/** Returns an endpoint's deliveries that are in flight in any process, except those whose attempt is presumed lost. */
 export async function findInFlight(db: Db, webhook: WebhookId, now: Date): Promise<InFlight> {
   const trying = { ...ofWebhook(webhook), status: 'waiting', in_flight: true, next_attempt_at: { $gt: now } }
   const found = await webhookDeliveryModel(db)
@@ -163,8 +163,8 @@ export function findDue(
 }
 
 /**
- * Marks a host's due deliveries as in flight, and returns the marked deliveries. Skips deliveries that were given up in
- * the meantime or that another process is attempting.
+ * Marks a host's due deliveries as in flight, and returns the marked deliveries. Skips deliveries that have been
+ * dropped or that another process is attempting.
  */
 export async function beginAttempts(
   db: Db,
@@ -179,7 +179,7 @@ export async function beginAttempts(
     { ...these, status: 'waiting', next_attempt_at: { $lte: now } },
     { $set: begun, $inc: { attempts: 1 } },
   )
-  // A hint may have been replaced by a newer one after it was found and before it was marked.
+  // A hint may have been replaced by a newer hint after it was found, so the marked deliveries are read again.
   return collection.find<WebhookDelivery>({ ...these, ...begun }).toArray()
 }
 
@@ -189,7 +189,7 @@ export type Outcome = Pick<WebhookDelivery, '_id' | 'host_id' | 'status' | 'next
 
 /**
  * Stores the outcomes of attempts. A successful attempt always marks its delivery as delivered. A failed attempt sets
- * the delivery's status and next attempt unless the delivery was given up in the meantime.
+ * the delivery's status and next attempt unless the delivery was dropped in the meantime.
  */
 export async function endAttempts(db: Db, outcomes: readonly Outcome[]): Promise<void> {
   const writes = outcomes.flatMap(({ _id, host_id, status, next_attempt_at, ...seen }) => {
@@ -221,7 +221,7 @@ export function listDeliveries(db: Db, webhook: WebhookId, now: Date): Promise<W
     .lean()
 }
 
-/** Deletes an endpoint's finished deliveries except the newest ones, which partners can see. */
+/** Deletes an endpoint's finished deliveries, except the newest, which partners can see. */
 export async function trimDeliveries(db: Db, webhook: WebhookId): Promise<void> {
   const ended = { ...ofWebhook(webhook), status: { $ne: 'waiting' } }
   await keepNewest(webhookDeliveryModel(db), ended, shownDeliveries)

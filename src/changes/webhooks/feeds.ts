@@ -13,7 +13,10 @@ export interface NewHint {
   trace: string | null
 }
 
-/** A feed that hints announce: its event, the field for an endpoint's position, and its counter in the host's clock. */
+/**
+ * A feed whose changes hints announce: its event, the endpoint field that stores the position, and its counter in the
+ * host's clock.
+ */
 interface HintFeed {
   event: WebhookEvent
   position: keyof Positions
@@ -50,7 +53,7 @@ function hintFeed<Row extends { trace: string | null }>(
   }
 }
 
-/** Returns true if a feed's clock is past the endpoint's position, so that there may be rows without hints. */
+/** Returns true if a feed's clock is past the endpoint's position, so there may be rows without hints. */
 export function isBehind(webhook: Webhook, clock: HostClock | undefined): boolean {
   return feedsOf(webhook).some(
     ({ position, counter }) => (clock?.[counter] ?? 0) * 1000 > webhook[position].getTime(),
@@ -67,8 +70,8 @@ export function positionsAfter(webhook: Webhook, made: NewHint[]): Positions {
 }
 
 /**
- * Returns an endpoint's new positions if its feeds had no new rows: the versions of the clock, which was read before
- * the feeds, or the current positions if they are later.
+ * Returns an endpoint's positions after its feeds had no new rows. Each position is the clock's version or, if later,
+ * the current position. The clock must have been read before the feeds.
  */
 export function positionsAt(webhook: Webhook, clock: HostClock | undefined): Positions {
   const { bookings_seen, messages_seen } = webhook
@@ -81,7 +84,7 @@ export function positionsAt(webhook: Webhook, clock: HostClock | undefined): Pos
 /** Reads an endpoint's next hints, sorted by version. `mayBeMore` is true if further hints may follow. */
 export type HintReader = (webhook: Webhook) => Promise<{ hints: NewHint[]; mayBeMore: boolean }>
 
-/** Returns a reader of a host's feeds. Endpoints with the same position share one read of up to `limit` rows. */
+/** Returns a reader of a host's feeds. Endpoints with the same position share one query for up to `limit` rows. */
 export function hintReader(db: Db, hostId: number, limit: number): HintReader {
   const pages = new Map<string, Promise<NewHint[]>>()
   return async (webhook) => {

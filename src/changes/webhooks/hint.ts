@@ -13,7 +13,7 @@ export interface HintFault {
   isHidden: boolean
 }
 
-/** The booking that changed or has a new message; everything else is in the feeds. */
+/** A hint's data: the booking that changed or has a new message. Everything else is in the feeds. */
 export interface HintData {
   booking_id: number
   listing_id: number

@@ -39,17 +39,18 @@ const fields = {
   created_by: number,
   created_at: moment,
   /**
-   * At most two encrypted secrets, latest first. After a rotation, the previous secret also signs until its `ends_at`.
+   * At most two encrypted secrets, newest first. After a rotation, hints are also signed with the previous secret until
+   * its `ends_at`.
    */
   secrets: listOf(secretFields),
-  /** The versions up to which hints were created for bookings and for messages. */
+  /** The versions up to which hints have been created for bookings and for messages. */
   bookings_seen: moment,
   messages_seen: moment,
-  /** Time of the first failure since the last success; null if there was no failure. */
+  /** Time of the first failure since the last success; null if there is none. */
   failing_since: momentOrNull,
   /** Versions after which hints may be missing; set while the endpoint is failing or off. */
   undelivered_since: objectOrNull(gapFields),
-  /** The value of `undelivered_since` when the endpoint was last turned on again. */
+  /** The value that `undelivered_since` had when the endpoint was last turned on again. */
   last_outage: objectOrNull(gapFields),
 }
 
@@ -72,7 +73,7 @@ const deliveryFields = {
   booking_id: numberOrNull,
   status: word<'waiting' | 'delivered' | 'failed'>(),
   attempts: number,
-  /** True while an attempt is in progress, and afterwards if the process died during the attempt. */
+  /** True while an attempt is in progress. Stays true if the process dies during the attempt. */
   in_flight: flag,
   response_status: numberOrNull,
   milliseconds: numberOrNull,
@@ -87,7 +88,7 @@ const deliveryFields = {
   extra_status: numberOrNull,
   /** Time of the next attempt, or the time at which an attempt in progress is presumed lost. */
   next_attempt_at: momentOrNull,
-  /** The `traceparent` of the change that has the hint's version; null if the change belongs to no trace. */
+  /** The `traceparent` of the change with the hint's version; null if the change belongs to no trace. */
   trace: textOrNull,
   created_at: moment,
   expires_at: moment,

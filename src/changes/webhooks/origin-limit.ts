@@ -3,27 +3,27 @@ import type { AppContext, Environment } from '../../http/context.ts'
 import type { Webhook } from './model.ts'
 
 /**
- * Maximum number of attempts per second from all sandboxes together to one origin (decisions §21). Without this limit,
+ * Maximum number of attempts per second from all sandboxes combined to one origin (decisions §21). Without this limit,
  * a partner could use the sandbox's scenarios and clock to flood someone else's server.
  */
 const maxPerSecond = 10
 /** Maximum number of attempts per second to one endpoint, so that a backlog does not flood it (decisions §21). */
 export const maxPerSecondOfEndpoint = 20
 const windowMilliseconds = 1000
-/** Maximum wait for one attempt's turn. */
+/** Maximum time that an attempt waits for the rate limit. */
 const maxWaitMilliseconds = 5000
 
 export type OriginContext = Pick<AppContext, 'rateLimiter'> & { environment: Pick<Environment, 'name'> }
 
 const windowOf = (url: string) => `hints:${new URL(url).origin}`
 
-/** The number of attempts that may begin, and the time until the next attempt may begin. */
+/** The number of attempts that may start now, and the time until the next attempt may start. */
 export interface Turns {
   count: number
   waitMilliseconds: number
 }
 
-/** Reserves turns for an endpoint's due attempts. Live attempts are not limited here. */
+/** Counts up to `wanted` attempts against the rate limit of a URL's origin. Live attempts are not limited here. */
 export async function takeTurns(
   { rateLimiter, environment }: OriginContext,
   url: string,
@@ -41,7 +41,7 @@ export async function takeTurns(
   return { count: wanted, waitMilliseconds: 0 }
 }
 
-/** Waits for one attempt's turn. Returns false if the turn does not come within five seconds. */
+/** Waits until the rate limit allows one attempt. Returns false if this would take more than five seconds. */
 export function awaitTurn(app: OriginContext, url: string): Promise<boolean> {
   return untilTaken(() => takeTurns(app, url, 1))
 }
@@ -57,11 +57,11 @@ async function untilTaken(take: () => Promise<Turns>): Promise<boolean> {
 }
 
 /**
- * Waits for the turn of an attempt that an API request has triggered. In a sandbox, the origin's limit applies. On live
- * data, a limit on the endpoint's tests and resends applies; the process that sends the endpoint's hints limits all
- * other attempts.
+ * Waits until an attempt that an API request triggered may start. In a sandbox, the origin's limit applies. On live
+ * data, a limit on the endpoint's tests and resends applies. The process that sends the endpoint's hints limits all
+ * other live attempts.
  *
- * @throws DomainError `conflict` with a retry time if the turn does not come within five seconds
+ * @throws DomainError `conflict` with a retry time if the attempt would have to wait for more than five seconds
  */
 export async function requireTurn(
   app: OriginContext,

@@ -13,10 +13,10 @@ export interface PostResult {
   /** HTTP status; null if there was no response. */
   status: number | null
   failure: PostFailure | null
-  /** Set only if the failure is `connection` and its cause is known; otherwise null. */
+  /** Cause of a `connection` failure; null for any other outcome and if the cause is unknown. */
   detail: ConnectionDetail | null
   milliseconds: number
-  /** Pause that the response asks for; null if it asks for none. */
+  /** Pause requested by the response's `Retry-After`; null if it requests none. */
   retryAfterSeconds: number | null
 }
 
@@ -39,15 +39,17 @@ export interface Posting {
 const timeoutMilliseconds = 15_000
 /** Time limit for connecting to an address while other addresses are left to try. */
 const connectMilliseconds = 5000
-/** Maximum number of bytes to receive, including interim responses such as 103, which could go on forever. */
+/** Maximum number of bytes to receive, including interim responses such as 103, which a server could send forever. */
 const maxBytes = 64 * 1024
 const maxAddresses = 4
-/** Time for which an idle connection is kept; less than the 5 s after which typical servers close idle connections. */
+/**
+ * Time for which an idle connection is kept open; less than the 5 s after which typical servers close idle connections.
+ */
 const keptMilliseconds = 4000
-/** Time limit for reading the body, which is read only so that the connection can be kept. */
+/** Time limit for reading the body, which is read only so that the connection can be reused. */
 const bodyMilliseconds = 100
 
-/** Error thrown if a name resolves to a private address. */
+/** Error thrown if a host is, or resolves to, a private address. */
 class AddressError extends Error {}
 
 /** Error thrown if a connection fails, with the cause if it is known. */
@@ -61,14 +63,14 @@ class ConnectionError extends Error {
   }
 }
 
-/** Resolves names without the system resolver, whose few threads unresponsive name servers could block. */
+/** Resolves names without the system resolver, because unresponsive name servers could block its few threads. */
 const systemLookup: Lookup = async (hostname) =>
   (await Bun.dns.lookup(hostname, { backend: 'c-ares' })).map(({ address }) => address)
 
 /**
  * Posts a hint. The name is resolved once, every address is checked, and the connection goes to a checked address, so
  * the name cannot resolve differently between check and use. A kept connection is reused only for the same address and
- * name. Redirects are not followed and proxies are not used. At most 64 KiB of the response are read.
+ * name. Redirects are not followed and proxies are not used. At most 64 KiB of the response is read.
  */
 export async function postHint(posting: Posting): Promise<PostResult> {
   const start = performance.now()
@@ -110,7 +112,7 @@ export async function postHint(posting: Posting): Promise<PostResult> {
 /**
  * Returns the addresses to try, in order.
  *
- * @throws AddressError if any of the name's addresses is private
+ * @throws AddressError if the URL's host is a private address, or any address that it resolves to is private
  * @throws ConnectionError if the name has no address
  */
 async function addressesOf({ url, allowsPrivate, lookup = systemLookup }: Posting): Promise<string[]> {
@@ -125,18 +127,18 @@ async function addressesOf({ url, allowsPrivate, lookup = systemLookup }: Postin
 type Response = Pick<PostResult, 'status' | 'retryAfterSeconds'>
 
 /**
- * Connections are kept for a few seconds, by address, port and name, because opening a connection costs more than the
- * post.
+ * Idle connections are kept open for a few seconds, by address, port and name, because opening a connection costs more
+ * than posting a hint.
  */
 const keeping = { keepAlive: true, maxFreeSockets: 10, timeout: keptMilliseconds }
 const agents = { http: new http.Agent(keeping), https: new https.Agent(keeping) }
 
 /**
- * Posts to one address, over a kept connection if there is one. If the server resets a kept connection before it
+ * Posts to one address, reusing an idle connection if possible. If the server resets a reused connection before it
  * responds, perhaps because the connection was idle for too long, the post is repeated once over a new connection.
  *
  * @param to `connectWithin` is the time limit for connecting, in milliseconds
- * @throws ConnectionError, including when connecting takes longer than `connectWithin`
+ * @throws ConnectionError, for example if connecting takes longer than `connectWithin`
  */
 function send(
   posting: Posting,
@@ -196,7 +198,7 @@ function send(
     }
     const closing = setTimeout(() => socket.destroy(), bodyMilliseconds)
     message.on('end', finish).on('error', finish).on('close', finish).resume()
-    // The body is ignored, but the connection can be kept only after the body has been read to its end.
+    // The body is ignored, but the connection can be reused only after the whole body has been read.
     const isBounded = 'content-length' in headers || 'transfer-encoding' in headers || statusCode === 204
     if (statusCode === 101 || !isBounded) socket.destroy()
   }
@@ -219,10 +221,12 @@ function detailOf({ code, message }: NodeJS.ErrnoException, isHandshake: boolean
   return isHandshake && code !== undefined ? 'tls' : null
 }
 
-/** Maximum length of a value that is parsed; an HTTP date has 29 characters. */
+/** Maximum length of a `Retry-After` value that is parsed; an HTTP date has 29 characters. */
 const maxLength = 40
 
-/** Returns the seconds to wait according to a `Retry-After` number or HTTP date; null for anything else. */
+/**
+ * Returns the seconds to wait according to a `Retry-After` number or HTTP date; null if there is nothing to wait for.
+ */
 export function parseRetryAfter(value: string | null | undefined): number | null {
   const text = value?.trim() ?? ''
   if (text.length > maxLength) return null
@@ -238,7 +242,7 @@ const documentation6 = ipaddr.IPv6.parseCIDR('3fff::/20')
 
 /** Returns true for an address that a public server can have (decisions §21). */
 export function isPublicAddress(address: string): boolean {
-  // An address with a zone belongs to this machine's own network.
+  // An address with a zone id is valid only on a network of this machine.
   if (isIP(address) === 0 || address.includes('%')) return false
   const parsed = ipaddr.process(address)
   if (parsed.kind() === 'ipv4') return parsed.range() === 'unicast'

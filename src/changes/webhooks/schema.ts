@@ -54,7 +54,7 @@ const checkUrl =
   ({ url: sent }, isValidAt) =>
     sent !== undefined && isValidAt('url') ? urlProblems(sent, allowsPrivate) : []
 
-/** Returns the problems with the URL of an endpoint (decisions §21). */
+/** Returns the problems with an endpoint's URL (decisions §21). */
 function urlProblems(address: string, allowsPrivate: boolean): Problem[] {
   const parsed = new URL(address)
   const problem = (message: string): Problem[] => [{ path: 'url', code: 'invalid', message }]

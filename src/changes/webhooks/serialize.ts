@@ -7,7 +7,7 @@ import type { Webhook, WebhookDelivery } from './model.ts'
 import type { DeliveryView, WebhookView } from './schema.ts'
 import { isUsable } from './switch.ts'
 
-/** Converts an endpoint to its response, which does not contain the secrets. */
+/** Returns an endpoint as partners see it, without its secrets. */
 export function serializeWebhook(webhook: Webhook): WebhookView {
   const { id, url, events, enabled, disabled_at, disabled_reason, created_by } = webhook
   return {
@@ -18,7 +18,7 @@ export function serializeWebhook(webhook: Webhook): WebhookView {
 }
 
 /**
- * Converts endpoints to their responses for one of the host's keys. The URLs of other usable keys' endpoints are shown
+ * Returns endpoints as one of the host's keys sees them. If an endpoint belongs to another usable key, its URL is shown
  * without query and fragment, which may contain a secret.
  */
 export async function showWebhooks(
@@ -36,7 +36,7 @@ export async function showWebhooks(
   })
 }
 
-/** Converts a delivery to its response. */
+/** Returns a delivery as partners see it. */
 export function serializeDelivery(delivery: WebhookDelivery): DeliveryView {
   const { event, status, attempts, response_status, milliseconds, next_attempt_at, in_flight } = delivery
   const { error, error_detail, fault } = delivery

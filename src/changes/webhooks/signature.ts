@@ -20,7 +20,7 @@ export function isWebhookSecret(text: string): boolean {
 
 /** A message to sign. */
 export interface SignedMessage {
-  /** The same for all attempts. */
+  /** The delivery's id, which is the same for all attempts. */
   id: string
   /** Time of this attempt. */
   at: Date
@@ -28,8 +28,8 @@ export interface SignedMessage {
 }
 
 /**
- * Returns a hint's headers, named and signed as Standard Webhooks specifies (decisions §21), so that the standard's
- * libraries can verify the hint.
+ * Returns a hint's id, time and signature headers as Standard Webhooks specifies them (decisions §21), so that partners
+ * can verify the hint with the standard's libraries.
  *
  * @param secrets one secret, or two during a rotation
  */

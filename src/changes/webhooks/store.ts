@@ -11,8 +11,8 @@ import { type Webhook, webhookDeliveryModel, webhookModel } from './model.ts'
 export type WebhookId = Pick<Webhook, 'host_id' | 'id'>
 
 /**
- * Changes a host's endpoints in a transaction that also moves the host's clock. Such changes are therefore made one
- * after another, even across processes, and the clock's change event notifies the hint sender.
+ * Changes a host's endpoints in a transaction that also moves the host's clock. The clock serializes such changes, even
+ * across processes, and its change event notifies the hint sender.
  *
  * @throws DomainError `conflict` if the host's clock is gone because its sandbox was cleared
  */
@@ -62,7 +62,7 @@ export async function findWebhook(
   return webhook
 }
 
-/** Returns the enabled endpoints, limited to the given hosts or keys, if any. */
+/** Returns the enabled endpoints, optionally only those of the given hosts and keys. */
 export function findWebhooksOn(db: Db, of: { hosts?: number[]; keys?: number[] } = {}): Promise<Webhook[]> {
   const { hosts, keys } = of
   const which = {
@@ -79,7 +79,7 @@ export async function hasWebhooks(db: Db): Promise<boolean> {
   return (await webhookModel(db).exists({})) !== null
 }
 
-/** Returns the ids of the hosts that have an endpoint that is on. */
+/** Returns the ids of the hosts that have an enabled endpoint. */
 export function findHostsWithWebhooks(db: Db): Promise<number[]> {
   return webhookModel(db).distinct('host_id', { enabled: true })
 }
@@ -89,7 +89,10 @@ export async function insertWebhook(db: Db, webhook: Webhook, session: Session):
   await webhookModel(db).create([webhook], { session })
 }
 
-/** Changes an endpoint. Changes nothing and returns null if the endpoint is gone or no longer matches `seen`. */
+/**
+ * Changes an endpoint and returns its new state. Changes nothing and returns null if it is gone or no longer matches
+ * `seen`.
+ */
 export function changeWebhook(
   db: Db,
   seen: WebhookId & Partial<Webhook>,
@@ -116,7 +119,7 @@ export async function deleteDeliveries(db: Db, { host_id, id: webhook_id }: Webh
   await webhookDeliveryModel(db).deleteMany({ host_id, webhook_id })
 }
 
-/** The versions up to which an endpoint's hints were created. */
+/** The versions up to which an endpoint's hints have been created. */
 export type Positions = Pick<Webhook, 'bookings_seen' | 'messages_seen'>
 
 /**
@@ -166,14 +169,15 @@ export async function findWebhookOfAnyHost(db: Db, id: number): Promise<Webhook>
 }
 
 /**
- * Re-encrypts webhook secrets that are not encrypted with the current secret. Returns the number of changed endpoints.
+ * Re-encrypts webhook secrets that are not encrypted under the current `SECRET_KEY`. Returns the number of changed
+ * endpoints.
  */
 export async function reencryptWebhookSecrets(db: Db, box: SecretBox): Promise<number> {
   let count = 0
   for await (const { host_id, id, secrets } of webhookModel(db).find().lean().cursor()) {
     if (secrets.every((secret) => box.isCurrent(secret))) continue
     const sealed = secrets.map((secret) => ({ ...box.seal(box.open(secret)), ends_at: secret.ends_at }))
-    // Webhook secrets that were rotated in the meantime are already encrypted with the current secret.
+    // Webhook secrets that were rotated in the meantime are already encrypted under the current `SECRET_KEY`.
     const seen = { host_id, id, 'secrets.0.sealed': secrets[0]?.sealed }
     const { modifiedCount } = await webhookModel(db).updateOne(seen, { $set: { secrets: sealed } })
     count += modifiedCount
@@ -182,8 +186,8 @@ export async function reencryptWebhookSecrets(db: Db, box: SecretBox): Promise<n
 }
 
 /**
- * Returns the number of endpoints that are off, and the age of the oldest waiting hint in seconds, 0 if none is
- * waiting.
+ * Returns the number of endpoints that are off, and the age of the oldest waiting hint in seconds (0 if none is
+ * waiting).
  */
 export async function webhookState(db: Db, now: Date): Promise<{ off: number; oldestSeconds: number }> {
   const [off, oldest] = await Promise.all([

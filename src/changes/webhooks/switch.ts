@@ -22,7 +22,7 @@ import {
 
 type Context = Pick<AppContext, 'db' | 'clock'> & { environment: Pick<AppContext['environment'], 'name'> }
 
-/** Returns the feeds' newest versions, after which a new or re-enabled endpoint's hints begin. */
+/** Returns the feeds' latest versions, after which a new or re-enabled endpoint's hints start. */
 export async function positionsNow(db: Db, hostId: number): Promise<Positions> {
   const [bookings_seen, messages_seen] = await Promise.all([
     readHostClock(db, hostId, 'last'),
@@ -32,8 +32,8 @@ export async function positionsNow(db: Db, hostId: number): Promise<Positions> {
 }
 
 /**
- * Returns each feed's version after which changes have not been delivered: just before the oldest waiting hint or, if
- * none is waiting, the position up to which hints were created.
+ * Returns, for each feed, the version after which hints have not been delivered. This is the version just before the
+ * oldest waiting hint's or, if no hint is waiting, the version up to which hints have been created.
  */
 export async function undeliveredFrom(db: Db, webhook: Webhook): Promise<HintGap> {
   const after = async (event: WebhookEvent, position: Date) => {
@@ -49,16 +49,19 @@ export async function undeliveredFrom(db: Db, webhook: Webhook): Promise<HintGap
 /** The reason for turning off an endpoint, and the conditions that must still hold. */
 export interface TurnOff {
   reason: DisabledReason
-  /** URL that the reason concerns; an earlier URL's response does not turn off an endpoint with a new URL. */
+  /** URL that the reason concerns; a response from an earlier URL does not turn off an endpoint with a new URL. */
   url?: string
-  /** Key that the reason concerns; an earlier key's end does not turn off an endpoint with a new key. */
+  /**
+   * Key that the reason concerns; an earlier key that is no longer usable does not turn off an endpoint that another
+   * key has taken over.
+   */
   created_by?: number
 }
 
 /**
- * Turns an endpoint off or on and records this in the audit log; the sandbox has no audit log. Turning an endpoint off
- * drops its waiting hints. After it is turned on, hints begin with the next change. Does nothing if the endpoint is
- * already in the requested state or is gone.
+ * Turns an endpoint on or off and records this in the audit log, except in the sandbox, which has no audit log. Turning
+ * an endpoint off drops its waiting hints. After it is turned on, hints start with the next change. Does nothing if the
+ * endpoint is already in the requested state or is gone.
  *
  * @param reason free text for the audit log
  */
@@ -139,16 +142,16 @@ export async function hasUsableKey(
 
 /**
  * Turns off the endpoints of keys that have expired since the given time (decisions §21). The worker calls this every
- * three seconds, so an endpoint is turned off soon after its key expires, even if there is nothing to send to it. A
- * command that ends a key turns off the key's endpoints itself. The sandbox is left out because only the key itself
- * sees its endpoints there, and nothing is sent to them after the key has ended.
+ * three seconds, so an endpoint is turned off soon after its key expires, even if there are no hints to send. Commands
+ * that make a key unusable turn off the key's endpoints themselves. The sandbox is skipped, because only the key itself
+ * can see its endpoints there, and they get no hints once the key is no longer usable.
  */
 export async function turnOffExpired(app: Context, since: Date): Promise<void> {
   if (app.environment.name === 'live')
     await turnOffOfKeys(app, await findExpiredKeyIds(app.db, since, app.clock()))
 }
 
-/** Turns off the endpoints of keys that have ended. */
+/** Turns off the endpoints of keys that are no longer usable. */
 export async function turnOffOfKeys(app: Context, keys: number[]): Promise<void> {
   if (keys.length === 0) return
   for (const { host_id, id, created_by } of await findWebhooksOn(app.db, { keys }))

@@ -35,13 +35,13 @@ type Context = Pick<
 
 /** Maximum number of endpoints per host (decisions §21). */
 const webhooksPerHost = 5
-/** Time for which the previous secret keeps signing after a rotation. */
+/** Time for which hints are also signed with the previous secret after a rotation. */
 const overlapMilliseconds = 86_400_000
-/** Time after which a test is presumed lost because its process has died; longer than any attempt. */
+/** Time after which a test's process is presumed dead; longer than any attempt. */
 const maxTestMilliseconds = 20_000
 
 /**
- * Stores a new endpoint for the host; its hints begin with the next change.
+ * Creates an endpoint for the host. Its hints start with the next change.
  *
  * @throws DomainError `conflict` if the host already has five endpoints
  */
@@ -70,9 +70,10 @@ export async function createWebhook(
 }
 
 /**
- * Changes an endpoint. If the endpoint is turned on, hints begin with the next change, and the gap left while it was
- * off is returned, even for a repeated request. A new origin also leaves a gap, because hints waiting for the previous
- * origin are dropped. A key that turns on an endpoint whose key has ended takes over the endpoint.
+ * Changes an endpoint. If it is turned on, hints start with the next change, and the gap left while it was off is
+ * returned, even if the request is repeated. Changing the origin also leaves a gap, because hints that are waiting for
+ * the previous origin are dropped. If the endpoint's key is no longer usable, the key that turns the endpoint on takes
+ * it over.
  *
  * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key
  */
@@ -96,7 +97,7 @@ export async function patchWebhook(
     // An earlier URL's failures do not count against the new URL.
     ...(url === undefined || url === found.url ? {} : { url, failing_since: null }),
     ...(events && added.length + removed.length > 0 ? { events } : {}),
-    // Hints for an added event begin with the next change, and so do all hints after a change of origin.
+    // Hints for an added event start with the next change, and so do all hints after a change of origin.
     ...(isMoved || added.includes('booking.changed') ? { bookings_seen } : {}),
     ...(isMoved || added.includes('message.created') ? { messages_seen } : {}),
     ...(enabled === true && found.created_by !== keyId ? { created_by: keyId } : {}),
@@ -114,7 +115,10 @@ export async function patchWebhook(
   return { webhook, gap: dropped ?? (enabled === true ? webhook.last_outage : null) }
 }
 
-/** Gives an endpoint a new secret. The previous secret also signs for a day; at most two secrets sign at a time. */
+/**
+ * Gives an endpoint a new secret. For a day, hints are also signed with the previous secret. At most two secrets are
+ * valid at a time.
+ */
 export async function rotateSecret(
   app: Context,
   caller: Caller,
@@ -150,7 +154,8 @@ export async function removeWebhook(app: Context, caller: Caller, id: number | u
  * Sends one `webhook.test` immediately, even to an endpoint that is off, and returns the delivery with its outcome.
  *
  * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key; `conflict` while another
- * test is in progress, if the endpoint's key is no longer usable, or if the test gets no turn within five seconds
+ * test is in progress, if the endpoint's key is no longer usable, or if the rate limit would delay the test by more
+ * than five seconds
  */
 export async function testWebhook(
   app: Context,
@@ -187,7 +192,8 @@ export async function testWebhook(
  * Makes a delivery due again, under the same `webhook-id`.
  *
  * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key; `conflict` if the
- * endpoint is off, while the delivery is being attempted, or if the request gets no turn within five seconds
+ * endpoint is off, while the delivery is being attempted, or if the rate limit would delay the request by more than
+ * five seconds
  */
 export async function resend(
   app: Context,
@@ -204,8 +210,8 @@ export async function resend(
 }
 
 /**
- * Returns the host's endpoint with this id if the key may change it. A key may change its own endpoints and those of
- * keys that are no longer usable.
+ * Returns the host's endpoint with this id if the key may change it. A key may change its own endpoints and the
+ * endpoints of keys that are no longer usable.
  *
  * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key
  */

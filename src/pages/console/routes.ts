@@ -4,7 +4,10 @@ import { Elysia } from 'elysia'
 import { cachedContent } from '../../http/cached-content.ts'
 import { type Files, loadOnce, serveFiles } from '../files.ts'
 
-/** Serves the page that shows partners their keys' activity (decisions §18). The page uses only the partner API. */
+/**
+ * Routes of the console, which shows partners their keys' activity (decisions §18). The console uses only the partner
+ * API.
+ */
 export function consoleRoutes() {
   const files = loadOnce(makeFiles)
   const serve = serveFiles(async (path) => (await files())[path])

@@ -13,9 +13,9 @@ export const collectionNames = [
 export const baseUrlPlaceholder = 'http://partner-interface.invalid'
 
 /**
- * Returns the document with each operation only once. The operations' addresses begin with a variable for the
- * environment's address, initially the sandbox's, where every example works. If a partner sets the variable to the live
- * address, the operations run on live data.
+ * Returns the document with each operation only once. The operations' addresses start with a variable that initially
+ * contains the sandbox's address, where every example works. If a partner sets the variable to the live address, the
+ * operations run on live data.
  */
 function forOneEnvironment(document: Json): Json {
   const entries = Object.entries(document.paths).filter(([path]) => path.startsWith(roots.sandbox))
@@ -38,7 +38,7 @@ function withLiveTags(item: Json, { paths }: Json, path: string): Json {
   )
 }
 
-/** Converts the document with the HTTP clients' own tools. */
+/** Converts the document to collections with the HTTP clients' own tools. */
 export async function makeCollections(document: Json): Promise<Collections> {
   const one = forOneEnvironment(document)
   const [postman, bruno] = await Promise.all([toPostman(one), toBruno(one)])
@@ -71,7 +71,9 @@ async function toBruno(document: Json): Promise<Json> {
   return openApiToBruno(document)
 }
 
-/** Loads the collections that the build produced. If it produced none, generates them with the HTTP clients' tools. */
+/**
+ * Loads the collections that the build produced. If any is missing, generates all of them with the HTTP clients' tools.
+ */
 export async function loadCollections(document: () => Json, publicUrl: string): Promise<Collections> {
   const stored = await Promise.all(
     collectionNames.map(async (name) => [name, await readFile(new URL(name, downloadsFolder), 'utf8')]),
@@ -87,7 +89,7 @@ export const clientPackageName = 'partner-interface-client.tgz'
 /** Folder of downloads for partners. The image build puts them here because the image lacks the tools to build them. */
 export const downloadsFolder = new URL('../../../downloads/', import.meta.url)
 
-/** Loads the client package for `npm install <address>`. Packs it with the compiler if the build did not produce it. */
+/** Loads the client package for `npm install <address>`. Compiles and packs it if the build did not. */
 export async function loadClientPackage(): Promise<Uint8Array<ArrayBuffer>> {
   const built = await readFile(new URL(clientPackageName, downloadsFolder)).catch(() => null)
   if (built) return new Uint8Array(built)

@@ -30,7 +30,7 @@ const messages: Record<ErrorKind, string> = {
   internal: unexpected.message,
 }
 
-/** Returns the status and an example envelope for a kind of error, built by the mapping that real responses use. */
+/** Returns the status and an example body for a kind of error, built by the same mapping as real error responses. */
 export function exampleError(kind: ErrorKind, permission?: string): { status: number; body: object } {
   const { status, type, message, errors } = describeError(errorOf(kind, permission))
   return {

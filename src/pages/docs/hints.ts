@@ -14,7 +14,10 @@ const fields: Json = {
   message_id: { type: 'integer', minimum: 1, description: 'Id of the message' },
 }
 
-/** Hints by event, as a partner's server receives them (decisions §21): the `webhooks` of the OpenAPI document. */
+/**
+ * The hints that a partner's server receives, by event (decisions §21). They are the `webhooks` of the OpenAPI
+ * document.
+ */
 export const hints: Json = {
   'booking.changed': hint('booking.changed', {
     operationId: 'receiveBookingChange',

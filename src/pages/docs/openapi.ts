@@ -15,7 +15,7 @@ import {
 } from './responses.ts'
 import { type Components, documentSchema, type Json, mapValues } from './schemas.ts'
 
-/** The text above the operations. */
+/** Returns the text shown above the operations. */
 const introduction = (
   base: string,
 ) => `Every operation with its fields, its errors and samples. The [guide](${base}/guide) shows how to build an integration, from the first booking to the certification.

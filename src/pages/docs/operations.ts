@@ -1,7 +1,7 @@
 import { roots, splitRoot } from '../../http/paths.ts'
 import { type Json, mapValues } from './schemas.ts'
 
-/** An operation in one or both environments. `id` and `summary` come from live data if the operation exists there. */
+/** An operation in one or both environments. `id` and `summary` are those of the live operation if there is one. */
 export interface Operation {
   id: string
   method: string

@@ -72,7 +72,8 @@ export async function renderReference(
       // The plugin keeps `spec` in addition to `url`, but the script reads the document's address from `url`.
       .replace(/"spec":\{[^}]*\},?/, '')
       .replace('<html>', '<html lang="en">')
-      // The element only carries the configuration. As a script, it would violate the content security policy.
+      // The element only carries the configuration. Without this type, it would be an inline script and violate the
+      // content security policy.
       .replace('id="api-reference"', 'id="api-reference" type="application/json"')
       .replace('</head>', `<link rel="icon" href="data:,">${agentsElement}${scripts.join('')}</head>`)
       .replace('<body>', `<body>${placeholder(document)}`)
@@ -92,7 +93,9 @@ function placeholder(document: Json): string {
 </main>`
 }
 
-/** Returns `CHANGELOG.md` as an HTML page. The file begins with the kinds of change that are made without notice. */
+/**
+ * Returns `CHANGELOG.md` as an HTML page. The file starts with the kinds of changes that may be made without notice.
+ */
 export function changelogPage(): string {
   const markdown = readFileSync(new URL('../../../CHANGELOG.md', import.meta.url), 'utf8')
   return renderPage({ title: 'Changelog', main: renderMarkdown(markdown) })

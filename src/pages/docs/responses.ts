@@ -43,7 +43,7 @@ function headersOf(...names: (keyof typeof headerSchemas)[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
-/** Every header that responses refer to. */
+/** The definitions of all headers that responses refer to. */
 export const headers = headerSchemas
 
 const always = headersOf('X-Request-Id', 'RateLimit-Policy', 'RateLimit')
@@ -73,7 +73,7 @@ export function documentSuccess(
   }
 }
 
-/** The response to a client that already has the page. */
+/** The 304 response to a client that already has the current page. */
 export const notModified: Json = {
   description: 'The page still matches `If-None-Match`',
   headers: { ...always, ...headersOf('ETag') },

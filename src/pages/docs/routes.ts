@@ -48,7 +48,7 @@ async function makeDocumentation(config: Config, app: AnyElysia): Promise<Files>
   const scriptAddress = `/docs/assets/reference.${hash}.js`
   const scripts = ['/docs/assets/old-anchors.js', '/docs/assets/accessibility.js']
   const document = openApiDocument(app, config)
-  // Only the page gets the samples. Programs do not need them, and they make the document 50 % longer.
+  // Only the page's document contains samples. Programs do not need them, and they make the document 50 % longer.
   const address = '/docs/reference.json'
   const page = await renderReference(document, { script: scriptAddress, address, own: scripts })
   const own = await Promise.all(
@@ -78,7 +78,10 @@ async function makeDocumentation(config: Config, app: AnyElysia): Promise<Files>
   }
 }
 
-/** Loads the Postman and Bruno collections and the client, omitting those that were not built and cannot be built. */
+/**
+ * Loads the Postman and Bruno collections and the client package. Omits downloads that were not built in advance and
+ * cannot be built now.
+ */
 async function makeDownloads(config: Config, app: AnyElysia): Promise<Files> {
   const { openApiDocument } = await import('./openapi.ts')
   const { clientPackageName, loadClientPackage, loadCollections } = await import('./downloads.ts')

@@ -3,7 +3,7 @@ import { type Json, mapValues } from './schemas.ts'
 
 /**
  * Returns the OpenAPI document with three samples for each operation (`x-codeSamples`), generated from the document's
- * examples. All of them run in the sandbox, where the examples' ids exist (decisions §27).
+ * examples. All samples run in the sandbox, where the examples' ids exist (decisions §27).
  */
 export function withSamples(document: Json): Json {
   const paths = mapValues(document.paths, (item, path) =>
@@ -15,12 +15,12 @@ export function withSamples(document: Json): Json {
   return { ...document, paths }
 }
 
-/** The sandbox request that all of an operation's samples send. */
+/** The sandbox request that each of an operation's samples sends. */
 interface Call {
   method: string
   /** Path and query in the sandbox. */
   address: string
-  /** Path parameters, except the provider. */
+  /** Values of the path parameters, except the provider. */
   ids: (number | string)[]
   /** Required query parameters. */
   query: Record<string, string>
@@ -98,7 +98,9 @@ ${isFeed ? `for await (const change of ${called}) console.log(change)` : printed
 `
 }
 
-/** Converts a body to the argument of the client's method, which for some bodies is the value of their only field. */
+/**
+ * Returns the argument that the client's method takes for a body. For some bodies, this is the value of the only field.
+ */
 function unwrap(body: Json): Json {
   const [[name, value] = [], ...others] = Object.entries<Json>(body ?? {})
   if (name === 'message') return value.text
@@ -139,7 +141,7 @@ function pythonOf(value: unknown): string {
     .replaceAll('\n', '\n    ')
 }
 
-/** The client methods by operation id, without the prefix that the sandbox adds to the id of a live operation. */
+/** The client's methods by operation id. The ids lack the prefix that a live operation's id gets in the sandbox. */
 const clientMethods: Record<string, string> = {
   getHostProfile: 'host.get',
   getKey: 'key.get',

@@ -73,7 +73,7 @@ function withDocumentedForms(schema: Json): Json {
   }
 }
 
-/** Expresses a format in standard keywords, with a pattern only if no length or standard format fits. */
+/** Expresses a format in standard keywords. Uses a pattern only if no length or standard format fits. */
 function documentedFormat({ format, whenBlank, minLength }: Json): Json {
   if (format === 'text') return whenBlank ? { minLength: minLength ?? 1 } : {}
   const { documented } = formats[format as FormatName] as Format

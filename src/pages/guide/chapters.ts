@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** The folder of the guide's Markdown files. */
+/** The folder with the guide's Markdown files. */
 const folder = new URL('../../../docs/guide/', import.meta.url)
 
 /** Placeholder in the guide's files for the service's address. */
@@ -35,7 +35,7 @@ function readChapter(file: string): Chapter {
  * Returns a chapter's Markdown as the service serves it: with the service's own address, with addresses instead of file
  * names in links to other chapters, and without padding in tables.
  *
- * @param suffix suffix of links to other chapters: `.md` for their Markdown, or empty for their pages
+ * @param suffix added to links to other chapters: `.md` links to their Markdown, an empty suffix to their pages
  */
 export function servedMarkdown({ markdown }: Chapter, publicUrl: string, suffix: '.md' | ''): string {
   return markdown

@@ -46,7 +46,7 @@ ${aside}</div>
 `
 }
 
-/** Renders a chapter with the list of all chapters, its own headings, and links to its neighbours. */
+/** Renders a chapter with the list of all chapters, its own headings, and links to the previous and next chapters. */
 export function renderChapter(chapter: Chapter, chapters: Chapter[], publicUrl: string): string {
   const content = renderMarkdown(servedMarkdown(chapter, publicUrl, ''))
   const headings = [...content.matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)]
@@ -108,7 +108,7 @@ export function renderHome(markdown: string): string {
   return renderPage({ title: 'Home', summary, main: renderMarkdown(markdown) })
 }
 
-/** Renders our own Markdown. Consecutive programs in different languages are grouped in a `div.tabs`. */
+/** Converts our own Markdown to HTML. Consecutive programs in different languages are grouped in a `div.tabs`. */
 export function renderMarkdown(markdown: string): string {
   const html = Bun.markdown
     .html(markdown)
@@ -125,7 +125,7 @@ export function renderMarkdown(markdown: string): string {
 
 interface Sample {
   language: string
-  /** Escaped HTML. */
+  /** The code, escaped for HTML. */
   code: string
 }
 

@@ -4,8 +4,8 @@ import type { Config } from '../../core/config.ts'
 import { type Files, loadOnce, serveFiles, textFile } from '../files.ts'
 
 /**
- * Routes of the guide: its pages, their Markdown, `/llms.txt`, and the home page `/` (decisions §27). None of them
- * requires a key.
+ * Routes of the guide: its pages, their Markdown, `/llms.txt`, and the home page `/` (decisions §27). None of these
+ * routes requires a key.
  */
 export function guideRoutes({ publicUrl }: Config) {
   const files = loadOnce(() => makeFiles(publicUrl))

@@ -15,7 +15,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Converts anything thrown to an error whose message can be shown. */
+/** Converts a thrown value to an error whose message can be shown. */
 export function toApiError(error: unknown): ApiError {
   return error instanceof ApiError ? error : new ApiError('The page could not read the response', null)
 }
@@ -44,7 +44,7 @@ export class Api {
     if (!/^[!-~]+$/.test(key)) throw new ApiError('This is not an API key', null)
   }
 
-  /** Returns the service's current time, which may differ from this machine's clock. */
+  /** Returns the service's current time in milliseconds since 1970. This machine's clock may differ. */
   now(): number {
     return Date.now() + this.ahead
   }

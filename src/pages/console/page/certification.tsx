@@ -6,7 +6,10 @@ import { sleep } from './gate.ts'
 import { type Loaded, useVisible } from './hooks.ts'
 import { DocsLink, Marked, Panel, Shown } from './parts.tsx'
 
-/** Polling interval, long enough that all background requests together stay within the page's request limit. */
+/**
+ * Polling interval while a certification is running, long enough that all background requests together stay within the
+ * page's request limit.
+ */
 const whileRunningMilliseconds = 15_000
 const otherwiseMilliseconds = 300_000
 
@@ -52,8 +55,8 @@ async function follow(
 }
 
 /**
- * Returns true while a certification is running. During that time, the page must not read the sandbox's feed, because
- * those reads would be graded.
+ * Returns true while a certification is running. Meanwhile, the page must not read the sandbox's feed, because the
+ * certification would grade the page's requests.
  */
 export function isRunning(certifications: CertificationView[] | null): boolean {
   return certifications?.[0]?.status === 'running'
@@ -117,7 +120,9 @@ function Newest({ id, status, profiles, next, progress, cases }: CertificationVi
 
 const feed = 'GET /sandbox/integrations/:provider/bookings'
 
-/** Describes the last request and the missing bookings: "Reading continued 3 seconds ago; waiting for …". */
+/**
+ * Describes the last request and the missing bookings, for example "Reading continued 3 seconds ago; waiting for …".
+ */
 function describeProgress(progress: NonNullable<CertificationView['progress']>): string {
   const { last_request_at: at, last_operation, missing_count: count, missing_booking_ids: ids } = progress
   const last = last_operation === feed ? 'Reading continued' : `${last_operation} was seen`

@@ -11,7 +11,7 @@ const path = '/integrations/provider_one/bookings'
 const shownChanges = 50
 /** Minimum interval between polls while changes keep arriving. */
 const betweenWaitsMilliseconds = 20_000
-/** Delay before the first poll. A partner who is still choosing what to view does not need new changes. */
+/** Delay before the first poll. A partner who is still choosing what to view does not need new changes yet. */
 const beforeFirstWaitMilliseconds = 5000
 const afterFailureMilliseconds = 30_000
 
@@ -54,7 +54,7 @@ function useChanges(api: Api, environment: Environment): Loaded<FeedItem[]> {
   return loaded
 }
 
-/** Reads the latest changes and then waits for newer ones, until aborted. */
+/** Reads the latest changes and then polls for newer changes until aborted. */
 async function follow(
   api: Api,
   environment: Environment,
@@ -110,7 +110,7 @@ async function readNewer(read: Read, version: string | undefined): Promise<FeedI
   return (await read({ wait: '30', per_page: '100', ...after })).data.Bookings
 }
 
-/** Keeps only each booking's newest version. */
+/** Returns each booking's newest change, up to the number of changes that are shown. */
 function latest(rows: FeedItem[]): FeedItem[] {
   const byBooking = new Map<number, FeedItem>()
   for (const row of rows) if (!byBooking.has(row.booking_id)) byBooking.set(row.booking_id, row)

@@ -98,7 +98,7 @@ function showHour(seconds: number): string {
   return hour.format(new Date(seconds * 1000))
 }
 
-/** Returns one of the style sheet's colours, as the current colour scheme defines it. */
+/** Returns one of the style sheet's colours in the current colour scheme. */
 function colorOf(name: ResponseKind | 'axis' | 'grid' | 'limit'): string {
   const probe = document.createElement('span')
   probe.className = `swatch ${name}`

@@ -8,7 +8,7 @@ import { DocsLink, Nothing, Shown } from './parts.tsx'
 
 type ConsumerRow = ConsumerView & { feed: ConsumedFeed }
 
-/** Loads both feeds' consumers, sorted by their oldest pending change, oldest first. */
+/** Loads both feeds' consumers. The consumer with the oldest pending change is first. */
 async function loadConsumers(api: Api, environment: Environment, turn: Turn): Promise<ConsumerRow[]> {
   const feeds = ['bookings', 'messages'] as const
   const lists = await Promise.all(

@@ -1,7 +1,7 @@
 const windowMilliseconds = 60_000
 /** Maximum number of requests that the page sends in any minute (decisions §18). */
 const maxPerMinute = 10
-/** Requests reserved for the partner's own actions. */
+/** Number of requests per minute that are reserved for the partner's own actions. */
 const keptForPartner = 1
 
 /** Session storage entry with the times of this tab's requests, so that a reload does not reset the count. */
@@ -10,7 +10,7 @@ const keptStarts = 'partner-console-requests'
 /** Limits the page's requests per minute and sends none while the page is hidden; excess requests wait. */
 export class RequestGate {
   /**
-   * Resolves when the next request may be sent.
+   * Resolves when the next request may be sent, and counts that request.
    *
    * @param isBackground true if the page sends the request on its own, without a partner waiting for the response
    */
@@ -35,7 +35,7 @@ export class RequestGate {
   }
 }
 
-/** Resolves after the given time; rejects when aborted. */
+/** Resolves after the given time; rejects if aborted. */
 export function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const abort = () => reject(signal.reason)

@@ -13,10 +13,12 @@ export function useVisible(): boolean {
   return isVisible
 }
 
-/** How data is requested. Requests that refresh data already shown are background requests, which can wait. */
+/**
+ * Options for a panel's requests. A request that refreshes data already shown is a background request, which can wait.
+ */
 export type Turn = { signal: AbortSignal; isBackground: boolean }
 
-/** A panel's data, which stays even if a refresh fails. */
+/** A panel's data, which is kept even if a refresh fails. */
 export interface Loaded<T> {
   data: T | null
   error: ApiError | null
@@ -27,9 +29,9 @@ const refreshMilliseconds = 60_000
 /**
  * Loads data immediately and then every minute while the page is visible.
  *
- * @param load sends the requests. It must be the same function on every render, so a component that is to load other
- * data, such as another environment's, needs a new `key`.
- * @param initial data that is already known
+ * @param load sends the requests. It must be the same function on every render, so a component needs a new `key` to
+ * load other data, such as another environment's.
+ * @param initial data that is already known and therefore first refreshed after a minute; null if there is none
  */
 export function useLoaded<T>(
   load: (turn: Turn) => Promise<T>,

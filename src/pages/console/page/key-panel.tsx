@@ -3,7 +3,7 @@ import { showAge, showCount, showTime } from './format.ts'
 import type { Loaded } from './hooks.ts'
 import { Panel, Shown } from './parts.tsx'
 
-/** Shows the key's host, its permissions and the remaining part of its rate limit. */
+/** Shows the key's host, its permissions and what remains of its rate limit. */
 export function KeyPanel({ loaded, retry }: { loaded: Loaded<KeyView>; retry: () => void }) {
   return (
     <Panel id="key" title="Key">

@@ -51,7 +51,7 @@ interface TableProps<T> {
 const rowsPerPage = 10
 
 /**
- * Shows a list one page of whole rows at a time.
+ * Shows a list one page at a time.
  *
  * @param readOn loads older rows; absent if the list is complete
  */

@@ -35,7 +35,7 @@ function App() {
   return opened === null ? <KeyForm enter={enter} /> : <Console {...opened} forget={forget} />
 }
 
-/** A key in use, with its record if that is already known. */
+/** The key in use, and its record (null if it is not known yet). */
 interface Opened {
   api: Api
   view: KeyView | null
@@ -113,7 +113,7 @@ function useData<T>(api: Api, path: string) {
   return useCallback(async (turn: Turn) => (await api.get<T>(path, turn)).data, [api, path])
 }
 
-/** Returns `content` if the key may read bookings, otherwise a message that says why it is not shown. */
+/** Returns `content` if the key may read bookings, otherwise a message that explains why it is not shown. */
 function ofBookings({ data: key, error }: Loaded<KeyView>, content: JSX.Element): JSX.Element {
   if (key === null && error) return <Nothing>Nothing can be shown until the key can be read.</Nothing>
   if (key === null) return <Loading />

@@ -7,14 +7,14 @@ import { Nothing, Panel, Shown, Switch } from './parts.tsx'
 import { RequestDetails } from './request-details.tsx'
 import { Search } from './search.tsx'
 
-/** The requests that can be chosen for the list, each choice with its values for the log's `status` filter. */
+/** The choices of requests to list, each with its values for the log's `status` filter. */
 const choices = {
   failed: { name: 'Failed', status: ['4xx', '5xx', 'unanswered'] },
   succeeded: { name: 'Succeeded', status: ['2xx', '3xx'] },
 }
 type Choice = keyof typeof choices
 
-/** The requests loaded so far, newest first, and the cursor for older requests if there are any. */
+/** The loaded requests, newest first, and the cursor for older requests (null if there are none). */
 interface Listed {
   rows: RequestView[]
   next: string | null
@@ -25,7 +25,7 @@ interface Scope {
   environment: Environment
 }
 
-/** Lists failed or successful requests, each expandable to show its errors, and finds any request by its id. */
+/** Lists failed or successful requests, which expand to show their errors. A search finds any request by its id. */
 export function RequestPanel(scope: Scope) {
   const [choice, setChoice] = useState<Choice>('failed')
   return (
@@ -102,7 +102,7 @@ function Rows({ api, choice, newest, environment }: Scope & { choice: Choice; ne
   )
 }
 
-/** Adds the newest requests to the list. Replaces the list if requests may be missing between the two. */
+/** Adds the newest requests to the list, or replaces the list if there may be a gap between the two. */
 function withNewest(seen: Listed, newest: Listed): Listed {
   const known = new Set(seen.rows.map(({ id }) => id))
   const isConnected = newest.next === null || newest.rows.some(({ id }) => known.has(id))

@@ -27,8 +27,8 @@ const clockSteps: Choices = [
 ]
 
 /**
- * Plays scenarios and sets faults in the sandbox, moves its clock, and shows which requests met a fault. The panel
- * sends requests only when the partner acts.
+ * Plays scenarios and sets faults in the sandbox, advances its clock, and shows which requests were affected by a
+ * fault. The panel sends requests only when the partner acts.
  */
 export function SandboxPanel({ api }: { api: Api }) {
   const [outcome, setOutcome] = useState<string | ApiError | null>(null)

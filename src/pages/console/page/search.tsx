@@ -5,7 +5,7 @@ import { sleep } from './gate.ts'
 import { Loading, Nothing } from './parts.tsx'
 import { RequestDetails } from './request-details.tsx'
 
-/** Maximum time between a response and its request's appearance in the log, in milliseconds. */
+/** Maximum delay between a response and the request's appearance in the log, in milliseconds. */
 const writtenMilliseconds = 2000
 
 /** Finds a request by its id. */

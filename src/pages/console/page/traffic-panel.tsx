@@ -26,7 +26,7 @@ export function TrafficPanel({ loaded, now, limit, retry }: TrafficProps) {
 
 interface TrafficProps {
   loaded: Loaded<RequestCount[]>
-  /** Current time on the service's clock. */
+  /** Current time on the service's clock, in milliseconds since 1970. */
   now: number
   limit: number | undefined
   retry: () => void

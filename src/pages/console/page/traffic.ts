@@ -1,7 +1,7 @@
 import type { ResponseKind } from '../../../access/requests/kinds.ts'
 import type { RequestCount } from '../../../access/requests/schema.ts'
 
-/** The periods that the chart can show, with the minutes per bar. */
+/** The time spans that the chart can show, with their minutes per bar. */
 export const spans = {
   hour: { name: 'Last hour', minutes: 60, minutesPerBar: 1 },
   day: { name: 'Last day', minutes: 1440, minutesPerBar: 15 },
@@ -40,7 +40,7 @@ export function toBars(counts: RequestCount[], span: Span, now: number): Bar[] {
   return bars
 }
 
-/** Returns the sum of each kind over all bars. */
+/** Returns each kind's total over all bars. */
 export function totals(bars: Bar[]): Record<ResponseKind, number> {
   const sum = (kind: ResponseKind) => bars.reduce((total, bar) => total + bar[kind], 0)
   return Object.fromEntries(kinds.map(({ kind }) => [kind, sum(kind)])) as Record<ResponseKind, number>

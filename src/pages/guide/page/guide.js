@@ -43,7 +43,7 @@ for (const figure of document.querySelectorAll('figure')) {
   figure.append(button)
 }
 
-/** Marks the outline entry of the last heading that was scrolled past. */
+/** Highlights the outline entry of the last heading that was scrolled past. */
 function markPlace() {
   const headings = [...document.querySelectorAll('main h2')]
   const current = headings.findLast((one) => one.getBoundingClientRect().top < 120) ?? headings[0]
@@ -89,5 +89,5 @@ addEventListener('keydown', ({ key }) => {
 })
 search.hidden = false
 
-// Creating the tabs moved the text below them, so the browser's own jump ended in the wrong place.
+// Creating the tabs moved the text below them, so the browser's jump to the anchor landed in the wrong place.
 document.getElementById(location.hash.slice(1))?.scrollIntoView()
