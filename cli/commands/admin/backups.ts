@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { endOverlaps } from '../../../src/access/keys/store.ts'
-import { findWebhooksOn } from '../../../src/changes/webhooks/store.ts'
+import { findEnabledWebhooks } from '../../../src/changes/webhooks/store.ts'
 import { switchWebhook } from '../../../src/changes/webhooks/switch.ts'
 import { toTimestamp } from '../../../src/core/clock.ts'
 import { readConfig, serversOf } from '../../../src/core/config.ts'
@@ -151,7 +151,7 @@ async function makeSafe(
 }
 
 async function turnAllOff(app: Parameters<typeof switchWebhook>[0]): Promise<number> {
-  const all = await findWebhooksOn(app.db)
+  const all = await findEnabledWebhooks(app.db)
   for (const webhook of all) await switchWebhook(app, webhook, { reason: 'administrator' })
   return all.length
 }

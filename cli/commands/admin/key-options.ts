@@ -4,7 +4,7 @@ import type { ApiKey } from '../../../src/access/keys/model.ts'
 import { keyStatus } from '../../../src/access/keys/schema.ts'
 import { shownLength } from '../../../src/access/keys/secret.ts'
 import { type MintedKey, parseExpiry } from '../../../src/access/keys/store.ts'
-import { turnOffOfKeys } from '../../../src/changes/webhooks/switch.ts'
+import { turnOffForKeys } from '../../../src/changes/webhooks/switch.ts'
 import { toTimestampOrNull } from '../../../src/core/clock.ts'
 import { rateLimitBounds, readConfig } from '../../../src/core/config.ts'
 import { parseNetwork } from '../../../src/http/client-address.ts'
@@ -194,5 +194,5 @@ export async function announceKeys(keys: ApiKey[]): Promise<void> {
 /** Turns off the webhooks of keys that can no longer be used. */
 export async function turnOffWebhooks(keys: ApiKey[]): Promise<void> {
   const ids = keys.map(({ id }) => id)
-  await withDatabase((app) => turnOffOfKeys({ ...app, environment: { name: 'live' } }, ids))
+  await withDatabase((app) => turnOffForKeys({ ...app, environment: { name: 'live' } }, ids))
 }

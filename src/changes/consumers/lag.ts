@@ -6,7 +6,7 @@ import type { Consumer } from './model.ts'
 import { oldestPendingOf } from './progress.ts'
 import { type ConsumedFeed, consumedFeeds } from './schema.ts'
 import { consumerBatches } from './store.ts'
-import { wholeFeeds } from './whole-feeds.ts'
+import { unfilteredFeeds } from './unfiltered-feeds.ts'
 
 /** A consumer, and the version of its oldest unacknowledged change (null if there is none). */
 export interface Lagging {
@@ -63,6 +63,6 @@ async function* unexpiredConsumers(db: Db, now: Date) {
 
 /** Returns true if a consumer's position is behind the feed's clock, which advances only when the feed changes. */
 function isBehind({ feed, acknowledged }: Consumer, clock: HostClock | undefined): boolean {
-  const last = clock?.[wholeFeeds[feed].counter] ?? 0
+  const last = clock?.[unfilteredFeeds[feed].counter] ?? 0
   return last * 1000 > (acknowledged?.getTime() ?? 0)
 }

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { Consumer } from './model.ts'
-import { wholeFeeds } from './whole-feeds.ts'
+import { unfilteredFeeds } from './unfiltered-feeds.ts'
 
 /** A consumer's lag. */
 export interface Progress {
@@ -21,7 +21,7 @@ export async function progressOf(db: Db, position: Position): Promise<Progress> 
   const oldestPending = await oldestPendingOf(db, position)
   if (oldestPending === null) return { pending: 0, oldestPending }
   const range = { after: acknowledged, limit: countedPending }
-  const pending = await wholeFeeds[feed].count(db, { host_id }, range)
+  const pending = await unfilteredFeeds[feed].count(db, { host_id }, range)
   return { pending, oldestPending }
 }
 
@@ -40,7 +40,7 @@ export async function progressOfAll(db: Db, consumers: Position[]): Promise<Prog
     const { host_id, feed, acknowledged: after } = consumer
     const oldestPending = await oldestPendingOf(db, consumer)
     const range = { after, until, limit: countedPending - pending }
-    if (oldestPending && range.limit > 0) pending += await wholeFeeds[feed].count(db, { host_id }, range)
+    if (oldestPending && range.limit > 0) pending += await unfilteredFeeds[feed].count(db, { host_id }, range)
     found.set(position, { pending, oldestPending })
     until = after ?? undefined
   }
@@ -52,6 +52,6 @@ export async function oldestPendingOf(
   db: Db,
   { host_id, feed, acknowledged }: Position,
 ): Promise<Date | null> {
-  const { oldestAfter } = wholeFeeds[feed]
+  const { oldestAfter } = unfilteredFeeds[feed]
   return oldestAfter(db, host_id, acknowledged)
 }

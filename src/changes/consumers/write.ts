@@ -16,7 +16,7 @@ import {
   type Owner,
   ownerOf,
 } from './store.ts'
-import { wholeFeeds } from './whole-feeds.ts'
+import { unfilteredFeeds } from './unfiltered-feeds.ts'
 
 /** Maximum number of consumers per key and feed. */
 const consumersPerKey = 20
@@ -65,7 +65,7 @@ export function nameProblems({ params }: Pick<CheckInput, 'params'>): Problem[] 
 /** Rejects a version that the host has not assigned yet, because the consumer would skip all changes up to it. */
 async function requireKnown(db: Db, hostId: number, feed: ConsumedFeed, version: Date | null): Promise<void> {
   if (version === null) return
-  if (version > (await readHostClock(db, hostId, wholeFeeds[feed].counter)))
+  if (version > (await readHostClock(db, hostId, unfilteredFeeds[feed].counter)))
     throw invalidField('acknowledged', '"acknowledged" must be a version that the feed has shown')
 }
 

@@ -1,8 +1,8 @@
 import type { Db } from '../../platform/mongo/connection.ts'
 import { toVersion } from '../../versions/format.ts'
+import { BookingCache, type HostBookings } from './booking-cache.ts'
 import { type Digest, digestOf } from './digest.ts'
-import { BookingCache, type HostBookings } from './held.ts'
-import type { HeldBooking } from './packed.ts'
+import type { CachedBooking } from './packed.ts'
 import type { DigestQuery, DigestView } from './schema.ts'
 
 const maxBookings = 10_000
@@ -42,7 +42,7 @@ export class Digests {
   }
 }
 
-function pageOf(bookings: readonly HeldBooking[], after: number) {
+function pageOf(bookings: readonly CachedBooking[], after: number) {
   const left = bookings.filter(({ booking_id }) => booking_id > after)
   const page = left.slice(0, maxBookings)
   return {

@@ -36,7 +36,7 @@ export function byId(one: DigestedBooking, other: DigestedBooking): number {
 }
 
 /** Number of bookings to hash before yielding to other requests. */
-const atOnce = 2500
+const batchSize = 2500
 
 /**
  * Computes the digest of bookings.
@@ -49,8 +49,8 @@ export async function digestOf(
 ): Promise<Digest> {
   const whole = new Sum()
   const parts = new Map<string, Sum>()
-  for (let start = 0; start < bookings.length; start += atOnce) {
-    const some = bookings.slice(start, start + atOnce)
+  for (let start = 0; start < bookings.length; start += batchSize) {
+    const some = bookings.slice(start, start + batchSize)
     whole.add(some)
     for (const [key, ofPart] of Map.groupBy(some, (booking) => keyOf(booking, level))) {
       const part = parts.get(key) ?? new Sum()

@@ -3,7 +3,7 @@ import type { BookingChange } from '../../stays/bookings/store.ts'
 import type { DigestedBooking } from './digest.ts'
 
 /** A host's booking with the fields that digest queries need. */
-export interface HeldBooking extends DigestedBooking {
+export interface CachedBooking extends DigestedBooking {
   listing_id: number
   /** Milliseconds since 1970. */
   version: number
@@ -70,13 +70,13 @@ export class PackedBookings {
   }
 
   /** Returns the bookings from position `start` up to, but not including, position `end`, like `Array.slice()`. */
-  slice(start: number, end: number): HeldBooking[] {
+  slice(start: number, end: number): CachedBooking[] {
     const last = Math.min(end, this.length)
     return Array.from({ length: Math.max(0, last - start) }, (_, index) => this.at(start + index))
   }
 
-  filter(isWanted: (booking: HeldBooking) => boolean): HeldBooking[] {
-    const wanted: HeldBooking[] = []
+  filter(isWanted: (booking: CachedBooking) => boolean): CachedBooking[] {
+    const wanted: CachedBooking[] = []
     for (let position = 0; position < this.length; position += 1) {
       const booking = this.at(position)
       if (isWanted(booking)) wanted.push(booking)
@@ -112,7 +112,7 @@ export class PackedBookings {
     return position < this.length ? (this.columns.id[position] as number) : Number.POSITIVE_INFINITY
   }
 
-  private at(position: number): HeldBooking {
+  private at(position: number): CachedBooking {
     const field = (column: (typeof columns)[number]) => this.columns[column][position] as number
     return {
       booking_id: field('id'),

@@ -2,7 +2,7 @@ import type { Caller } from '../../http/request.ts'
 import { findListing } from '../../inventory/listings/store.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { ChangeFilter } from '../../stays/bookings/store.ts'
-import type { FeedQuestion } from '../sources/source.ts'
+import type { FeedQuery } from '../sources/source.ts'
 import { type PositionQuery, positionOf } from './position.ts'
 
 /** The booking feed's query parameters for the position and the filters. */
@@ -12,7 +12,7 @@ export interface BookingFeedQuery extends PositionQuery {
 }
 
 /**
- * Converts a request's query to a {@link FeedQuestion} about a host's bookings.
+ * Converts a request's query to a {@link FeedQuery} about a host's bookings.
  *
  * @throws DomainError `not_found` if the host has no such listing, or the key has no such consumer
  */
@@ -20,7 +20,7 @@ export async function toFeedQuery(
   db: Db,
   caller: Pick<Caller, 'hostId' | 'scope'>,
   query: BookingFeedQuery,
-): Promise<FeedQuestion<ChangeFilter>> {
+): Promise<FeedQuery<ChangeFilter>> {
   const { hostId } = caller
   const { checkout_after, listing_id, cursor } = query
   const updated_after = await positionOf(db, caller, 'bookings', query)

@@ -3,7 +3,7 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import { findBooking } from '../../stays/bookings/store.ts'
 import type { StoredMessage } from '../../stays/messages/model.ts'
 import type { MessageFilter } from '../../stays/messages/store.ts'
-import type { FeedQuestion } from '../sources/source.ts'
+import type { FeedQuery } from '../sources/source.ts'
 import { type PositionQuery, positionOf } from './position.ts'
 
 /** The message feed's query parameters for the position and the filters. */
@@ -13,7 +13,7 @@ export interface MessageFeedQuery extends PositionQuery {
 }
 
 /**
- * Converts a request's query to a {@link FeedQuestion} about a host's messages.
+ * Converts a request's query to a {@link FeedQuery} about a host's messages.
  *
  * @throws DomainError `not_found` if the host has no such booking, or the key has no such consumer
  */
@@ -21,7 +21,7 @@ export async function toMessageFeedQuery(
   db: Db,
   caller: Pick<Caller, 'hostId' | 'scope'>,
   query: MessageFeedQuery,
-): Promise<FeedQuestion<MessageFilter>> {
+): Promise<FeedQuery<MessageFilter>> {
   const { hostId } = caller
   const { booking_id, sender, cursor } = query
   const updated_after = await positionOf(db, caller, 'messages', query)

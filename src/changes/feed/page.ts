@@ -2,10 +2,10 @@ import type { AppContext } from '../../http/context.ts'
 import { type PageRequest, type Pagination, pagination, skipOf } from '../../http/pagination.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { parseFeedTime } from '../../versions/format.ts'
-import type { FeedQuestion, FeedSource } from '../sources/source.ts'
+import type { FeedQuery, FeedSource } from '../sources/source.ts'
 import { PageEnds } from './page-ends.ts'
 import { readCursor, writeCursor } from './position.ts'
-import { expectTotal, lastReadClock, totalOf } from './total.ts'
+import { cacheNextTotal, lastReadClock, totalOf } from './total.ts'
 
 /**
  * Why no change can be lost (decisions §9).
@@ -36,7 +36,7 @@ export async function readFeedPage<Row, Filter extends { host_id: number }>(
   { db, clock }: Context,
   source: FeedSource<Row, Filter>,
   { scope }: { scope: number },
-  { filter, updated_after, cursor, identity }: FeedQuestion<Filter>,
+  { filter, updated_after, cursor, identity }: FeedQuery<Filter>,
   page: PageRequest,
 ): Promise<FeedPage<Row>> {
   const position = cursor === undefined ? null : readCursor(source.name, cursor)
@@ -61,7 +61,7 @@ export async function readFeedPage<Row, Filter extends { host_id: number }>(
     end && !position && ends.keep(page.page, end),
   ])
   if (counted && end && isFirst && counted.version === clockBefore)
-    expectTotal(db, source, filter, end, counted, rows.length)
+    cacheNextTotal(db, source, filter, end, counted, rows.length)
   const number = position?.page ?? page.page
   const total = counted?.total ?? rows.length
   const pages = pagination({ page: number, perPage: page.perPage }, total, rows.length)

@@ -66,7 +66,7 @@ export async function totalOf<Filter extends Host>(
  * of rows. A reader that sends each page's last version as its next position therefore does not trigger a count for
  * every page. The result is correct only if nothing changed between the read and the count (see {@link lastReadClock}).
  */
-export function expectTotal<Filter extends Host>(
+export function cacheNextTotal<Filter extends Host>(
   db: Db,
   { name }: Source<Filter>,
   filter: Filter,

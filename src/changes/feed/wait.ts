@@ -6,7 +6,7 @@ import { factsOf } from '../../http/request-log.ts'
 import type { Watch, WatchEvent } from '../../versions/changes.ts'
 import { parseFeedTime } from '../../versions/format.ts'
 import { hasClock } from '../../versions/host-clock-store.ts'
-import type { FeedQuestion, FeedSource } from '../sources/source.ts'
+import type { FeedQuery, FeedSource } from '../sources/source.ts'
 import { type FeedPage, readFeedPage } from './page.ts'
 
 /** The parts of a request that are needed to hold it. */
@@ -27,7 +27,7 @@ const longestDelivery = 60
  * (decisions §16). While it waits, a held request queries the feed only when the host's clock moves, and once more at
  * the deadline.
  *
- * @param ask builds the {@link FeedQuestion}. For a consumer's query, it is called again before each reread of the
+ * @param buildQuery builds the {@link FeedQuery}. For a consumer's query, it is called again before each reread of the
  * feed, because the consumer may have been moved back or deleted in the meantime
  * @throws DomainError `auth` if the key is no longer usable; `forbidden` if it is no longer accepted from the caller's
  * address
@@ -36,29 +36,29 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   app: AppContext,
   source: FeedSource<Row, Filter>,
   context: HoldableRequest,
-  ask: () => Promise<FeedQuestion<Filter>>,
+  buildQuery: () => Promise<FeedQuery<Filter>>,
 ): Promise<FeedPage<Row>> {
   const page = toPageRequest(context.query, defaultPerPage)
   const { wait = 0 } = context.query
   const seconds = Math.min(wait, factsOf(context).visit?.maxHoldSeconds ?? wait)
   const deadline = performance.now() + seconds * 1000
-  const question = await ask()
-  const look = async (asked: FeedQuestion<Filter>) => {
-    const found = await readFeedPage(app, source, context.caller, asked, page)
-    recordRead(app, source, context.caller, asked, found.rows.at(-1))
+  const initial = await buildQuery()
+  const readPage = async (query: FeedQuery<Filter>) => {
+    const found = await readFeedPage(app, source, context.caller, query, page)
+    recordRead(app, source, context.caller, query, found.rows.at(-1))
     return found
   }
-  const read = async () => look(context.query.consumer === undefined ? question : await ask())
-  const first = await look(question)
+  const read = async () => readPage(context.query.consumer === undefined ? initial : await buildQuery())
+  const first = await readPage(initial)
   if (seconds === 0 || page.page > 1 || first.rows.length > 0) return first
   const slot = await app.heldRequests.take(context.request, context.caller.keyId)
   if (!slot) return first
   const { request, set } = context
   // From here on, a client that disconnects frees its slot immediately, even while a query is running.
   request.signal.addEventListener('abort', slot.free)
-  const watch = app.changes.watch(question.filter.host_id, source.counter)
+  const watch = app.changes.watch(initial.filter.host_id, source.counter)
   try {
-    if (context.caller.isSandbox && !(await hasClock(app.db, question.filter.host_id))) return first
+    if (context.caller.isSandbox && !(await hasClock(app.db, initial.filter.host_id))) return first
     const signals = [request.signal, app.heldRequests.ending]
     const found = await readUntil(read, () => nextEvent(watch, signals, deadline))
     noteDelivery(app, source, context.caller, found.rows[0])
@@ -81,7 +81,7 @@ function recordRead<Row, Filter extends { host_id: number }>(
   { usage, clock }: AppContext,
   source: FeedSource<Row, Filter>,
   { keyId, isSandbox }: Caller,
-  { filter, updated_after }: FeedQuestion<Filter>,
+  { filter, updated_after }: FeedQuery<Filter>,
   last: Row | undefined,
 ): void {
   const isFiltered = Object.entries(filter).some(([name, value]) => name !== 'host_id' && value !== undefined)

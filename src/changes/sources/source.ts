@@ -43,7 +43,7 @@ export interface VersionRange {
 }
 
 /** A feed query: its position and its filter. */
-export interface FeedQuestion<Filter> {
+export interface FeedQuery<Filter> {
   filter: Filter
   /** The version from the request or from the request's consumer; only later versions match. */
   updated_after?: string | undefined

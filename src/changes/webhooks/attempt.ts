@@ -7,9 +7,9 @@ import { deliveryId, endAttempts, type Outcome } from './deliveries-store.ts'
 import type { HintFault } from './hint.ts'
 import type { Webhook, WebhookDelivery } from './model.ts'
 import { awaitTurn, type OriginContext } from './origin-limit.ts'
-import { type Posting, type PostResult, postHint } from './post.ts'
+import { type PostRequest, type PostResult, postHint } from './post.ts'
 import { makeWebhookSecret, signatureHeaders } from './signature.ts'
-import { noteFailing, noteWorking } from './store.ts'
+import { clearRecordedFailure, recordFirstFailure } from './store.ts'
 import { turnOff, undeliveredFrom } from './switch.ts'
 
 /** The context for posting a hint. */
@@ -27,7 +27,7 @@ export type AttemptWriter = (outcome: Outcome) => Promise<void>
  * Time during which outcomes are collected, across all endpoints, before they are stored together. Storing them one by
  * one would keep the database busier with hints than with bookings.
  */
-const togetherMilliseconds = 10
+const batchMilliseconds = 10
 
 /** Returns a function that stores attempts' outcomes in a database. */
 export function attemptWriter(db: Db): AttemptWriter {
@@ -35,7 +35,7 @@ export function attemptWriter(db: Db): AttemptWriter {
     await endAttempts(db, outcomes)
     return outcomes.map(() => undefined)
   }
-  const batchScheduleFn = (run: () => void) => setTimeout(run, togetherMilliseconds)
+  const batchScheduleFn = (run: () => void) => setTimeout(run, batchMilliseconds)
   const loader = new DataLoader<Outcome, void>(storeAll, { cache: false, maxBatchSize: 500, batchScheduleFn })
   return (outcome) => loader.load(outcome)
 }
@@ -59,7 +59,7 @@ export async function attempt(
   const fault = attempts === 1 ? await app.hintFaultOf?.(host_id, event) : null
   const { result, extraStatus } = fault
     ? await postWithFault(app, webhook, delivery, fault)
-    : { result: await postHint(signed(app, webhook, delivery)), extraStatus: null }
+    : { result: await postHint(signPost(app, webhook, delivery)), extraStatus: null }
   currentTrace()?.note?.({ status: result?.status })
   const faultFields = fault
     ? { [fault.isHidden ? 'hidden_fault' : 'fault']: fault.fault, extra_status: extraStatus }
@@ -73,12 +73,12 @@ export async function attempt(
   }
   if (!result || isSuccess(result)) {
     await write({ ...seen, status: 'delivered', next_attempt_at: null })
-    if (result && mayBeFailing()) await noteWorking(db, webhook)
+    if (result && mayBeFailing()) await clearRecordedFailure(db, webhook)
     return true
   }
   const now = clock(host_id)
   if (!webhook.failing_since)
-    await noteFailing(db, webhook, {
+    await recordFirstFailure(db, webhook, {
       failing_since: now,
       undelivered_since: await undeliveredFrom(db, webhook),
     })
@@ -136,12 +136,12 @@ interface Signing {
  * Returns a signed request that posts a delivery. The request continues the current trace, if any. The signature uses
  * the real time, not the sandbox clock's time, because receivers compare the signing time with their own clock.
  */
-export function signed(
+export function signPost(
   { clock, config, secrets: box }: PostContext,
   webhook: Webhook,
   delivery: Posted,
   { at = clock(), secrets = validSecrets(box, webhook, clock(webhook.host_id)) }: Signing = {},
-): Posting {
+): PostRequest {
   const body = JSON.stringify(delivery.payload)
   const trace = currentTrace()
   const headers = {
@@ -180,9 +180,9 @@ async function postWithFault(
   const earlier = earlierSigning(fault, app.clock())
   // The real post was counted against the rate limit when its attempt started, so only the extra post waits here.
   const mayPostTwice = (earlier || fault === 'hint_twice') && (await awaitTurn(app, webhook.url))
-  let extra = mayPostTwice && earlier ? await postHint(signed(app, webhook, delivery, earlier)) : null
-  const result = await postHint(signed(app, webhook, delivery))
-  if (mayPostTwice && !earlier) extra = await postHint(signed(app, webhook, delivery))
+  let extra = mayPostTwice && earlier ? await postHint(signPost(app, webhook, delivery, earlier)) : null
+  const result = await postHint(signPost(app, webhook, delivery))
+  if (mayPostTwice && !earlier) extra = await postHint(signPost(app, webhook, delivery))
   return { result, extraStatus: extra?.status ?? null }
 }
 

@@ -9,14 +9,14 @@ import {
 } from './deliveries-store.ts'
 import { type HintReader, type NewHint, positionsAfter, positionsAt } from './feeds.ts'
 import type { Webhook, WebhookDelivery } from './model.ts'
-import { maxPerSecondOfEndpoint, type OriginContext, takeTurns } from './origin-limit.ts'
+import { maxPerSecondOfEndpoint, type OriginContext, reserveTurns } from './origin-limit.ts'
 import type { Positions } from './store.ts'
 
 /** Maximum number of concurrent attempts to one endpoint (decisions §21). */
 const maxInFlight = 10
 /** Maximum number of waiting hints per endpoint; further changes wait in the feeds. */
 const maxWaiting = 10_000
-/** Pause while the rate limit is exhausted; long enough that several attempts can then begin together. */
+/** Pause while the rate limit is exhausted, long enough for several attempts to begin together afterwards. */
 const ratePauseMilliseconds = 250
 /** Pause while another process's attempts are in progress, or while too many hints are waiting. */
 const longPauseMilliseconds = 2000
@@ -30,7 +30,7 @@ export interface EndpointAttempts {
   hasFailed: boolean
 }
 
-/** An endpoint for which hints may have to be sent, or which may have to be turned off. */
+/** An endpoint that may have hints to send or may have to be turned off. */
 export interface EndpointWork {
   webhook: Webhook
   own: EndpointAttempts
@@ -38,11 +38,11 @@ export interface EndpointWork {
   waiting: number
   /** True if a stored hint is due. */
   isDue: boolean
-  /** True if a feed may have rows for which no hints have been created yet. */
+  /** True if a feed may contain rows without hints. */
   isBehind: boolean
   /** The host's clock, read before the feeds. */
   clock: HostClock | undefined
-  /** Reason to turn the endpoint off; null for none. */
+  /** Reason to turn the endpoint off; null to leave it on. */
   turnOffReason: 'key_ended' | 'failing' | null
 }
 
@@ -54,7 +54,7 @@ export interface ChosenAttempts extends EndpointWork {
   created: WebhookDelivery[]
   /** The endpoint's new positions; null if they do not change. */
   positions: Positions | null
-  /** Time until the host's next check; infinite if the end of an attempt or the next change triggers it. */
+  /** Time until the host's next check; infinite if the end of an attempt or the next change triggers that check. */
   pauseMilliseconds: number
 }
 
@@ -90,12 +90,12 @@ export async function chooseAttempts(
     return { stored, taken, count: stored.length + taken.filter(({ begins }) => begins).length }
   }
   const possible = choose(slots).count
-  const turns = await takeTurns(app, webhook.url, possible)
+  const turns = await reserveTurns(app, webhook.url, possible)
   const { stored, taken } = choose(turns.count)
   const hasMore = (slots === 0 ? isDue : found.length > slots) || taken.length < hints.length || mayBeMore
   const newPositions = () => {
     if (taken.length > 0) return positionsAfter(webhook, taken)
-    // After a restore, clocks are ahead of the feeds. If the endpoint stayed behind, it could never be turned off.
+    // After a restore, clocks are ahead of the feeds. An endpoint that stayed behind could never be turned off.
     return canRead && hints.length === 0 ? positionsAt(webhook, work.clock) : null
   }
   const pause = () => {

@@ -11,7 +11,7 @@ export const shownDeliveries = 100
 const keptMilliseconds = 7 * 86_400_000
 
 /** Returns the filter for one endpoint's deliveries. */
-const ofWebhook = ({ host_id, id: webhook_id }: WebhookId) => ({ host_id, webhook_id })
+const webhookFilter = ({ host_id, id: webhook_id }: WebhookId) => ({ host_id, webhook_id })
 
 /** Returns a delivery's id, which is also its `webhook-id` and stays the same through retries and resends. */
 export function deliveryId({ _id }: Pick<WebhookDelivery, '_id'>): string {
@@ -37,7 +37,7 @@ export function newDelivery(
 ): WebhookDelivery {
   return {
     _id: new Types.ObjectId(),
-    ...ofWebhook(webhook),
+    ...webhookFilter(webhook),
     event: payload.type,
     payload,
     booking_id: payload.type === 'webhook.test' ? null : payload.data.booking_id,
@@ -74,7 +74,7 @@ export async function addHints(db: Db, session: Session, hints: WebhookDelivery[
 /** Returns the oldest version among an endpoint's waiting hints for an event; null if none is waiting. */
 export async function oldestWaiting(db: Db, webhook: WebhookId, event: WebhookEvent): Promise<string | null> {
   const oldest = await webhookDeliveryModel(db)
-    .collection.find<{ payload: Hint }>({ ...ofWebhook(webhook), status: 'waiting', event })
+    .collection.find<{ payload: Hint }>({ ...webhookFilter(webhook), status: 'waiting', event })
     .sort({ 'payload.data.version': 1 })
     .limit(1)
     .next()
@@ -92,7 +92,7 @@ export async function dropWaiting(
   events: readonly WebhookEvent[] = webhookEvents,
 ): Promise<void> {
   const which = { created_at: { $lte: before }, event: { $in: [...events] } }
-  const waiting = { ...ofWebhook(webhook), status: 'waiting', ...which } as const
+  const waiting = { ...webhookFilter(webhook), status: 'waiting', ...which } as const
   await webhookDeliveryModel(db).deleteMany({ ...waiting, attempts: 0 })
   await webhookDeliveryModel(db).updateMany(waiting, { $set: { status: 'failed', next_attempt_at: null } })
 }
@@ -127,7 +127,12 @@ export type InFlight = Map<string, number | null>
 
 /** Returns an endpoint's deliveries that are in flight in any process, except those whose attempt is presumed lost. */
 export async function findInFlight(db: Db, webhook: WebhookId, now: Date): Promise<InFlight> {
-  const trying = { ...ofWebhook(webhook), status: 'waiting', in_flight: true, next_attempt_at: { $gt: now } }
+  const trying = {
+    ...webhookFilter(webhook),
+    status: 'waiting',
+    in_flight: true,
+    next_attempt_at: { $gt: now },
+  }
   const found = await webhookDeliveryModel(db)
     .collection.find<WebhookDelivery>(trying, { projection: { booking_id: 1 } })
     .toArray()
@@ -150,7 +155,7 @@ export function findDue(
   return webhookDeliveryModel(db)
     .collection.find<WaitingDelivery>({
       ...{
-        ...ofWebhook(webhook),
+        ...webhookFilter(webhook),
         status: 'waiting',
         next_attempt_at: { $lte: now },
         expires_at: { $gt: now },
@@ -215,7 +220,7 @@ export function findBookingHints(db: Db, hostId: number, since: Date): Promise<W
 /** Returns an endpoint's latest deliveries, newest first. */
 export function listDeliveries(db: Db, webhook: WebhookId, now: Date): Promise<WebhookDelivery[]> {
   return webhookDeliveryModel(db)
-    .find({ ...ofWebhook(webhook), expires_at: { $gt: now } })
+    .find({ ...webhookFilter(webhook), expires_at: { $gt: now } })
     .sort({ _id: -1 })
     .limit(shownDeliveries)
     .lean()
@@ -223,7 +228,7 @@ export function listDeliveries(db: Db, webhook: WebhookId, now: Date): Promise<W
 
 /** Deletes an endpoint's finished deliveries, except the newest, which partners can see. */
 export async function trimDeliveries(db: Db, webhook: WebhookId): Promise<void> {
-  const ended = { ...ofWebhook(webhook), status: { $ne: 'waiting' } }
+  const ended = { ...webhookFilter(webhook), status: { $ne: 'waiting' } }
   await keepNewest(webhookDeliveryModel(db), ended, shownDeliveries)
 }
 
@@ -241,7 +246,7 @@ export async function resendDelivery(
   now: Date,
 ): Promise<WebhookDelivery> {
   const [, hex] = /^msg_([0-9a-f]{24})$/.exec(id) ?? []
-  const found = { ...ofWebhook(webhook), _id: new Types.ObjectId(hex), expires_at: { $gt: now } }
+  const found = { ...webhookFilter(webhook), _id: new Types.ObjectId(hex), expires_at: { $gt: now } }
   if (hex === undefined || !(await webhookDeliveryModel(db).exists(found).session(session)))
     throw notFound('Delivery')
   if (!webhook.enabled) throw new DomainError('conflict', 'The webhook is off; turn it on first')

@@ -18,17 +18,17 @@ export type OriginContext = Pick<AppContext, 'rateLimiter'> & { environment: Pic
 const windowOf = (url: string) => `hints:${new URL(url).origin}`
 
 /** The number of attempts that may start now, and the time until the next attempt may start. */
-export interface Turns {
+export interface TurnReservation {
   count: number
   waitMilliseconds: number
 }
 
 /** Counts up to `wanted` attempts against the rate limit of a URL's origin. Live attempts are not limited here. */
-export async function takeTurns(
+export async function reserveTurns(
   { rateLimiter, environment }: OriginContext,
   url: string,
   wanted: number,
-): Promise<Turns> {
+): Promise<TurnReservation> {
   if (environment.name === 'live') return { count: wanted, waitMilliseconds: 0 }
   for (let count = 0; count < wanted; count += 1) {
     const { allowed, waitMilliseconds } = await rateLimiter.hit(
@@ -43,10 +43,10 @@ export async function takeTurns(
 
 /** Waits until the rate limit allows one attempt. Returns false if this would take more than five seconds. */
 export function awaitTurn(app: OriginContext, url: string): Promise<boolean> {
-  return untilTaken(() => takeTurns(app, url, 1))
+  return retryUntilReserved(() => reserveTurns(app, url, 1))
 }
 
-async function untilTaken(take: () => Promise<Turns>): Promise<boolean> {
+async function retryUntilReserved(take: () => Promise<TurnReservation>): Promise<boolean> {
   const deadline = performance.now() + maxWaitMilliseconds
   for (;;) {
     const { count, waitMilliseconds } = await take()
@@ -69,11 +69,11 @@ export async function requireTurn(
 ): Promise<void> {
   const isLive = app.environment.name === 'live'
   const take = async () => {
-    if (!isLive) return takeTurns(app, url, 1)
+    if (!isLive) return reserveTurns(app, url, 1)
     const hit = await app.rateLimiter.hit(`hints:of ${id}`, maxPerSecondOfEndpoint, windowMilliseconds)
     return { count: hit.allowed ? 1 : 0, waitMilliseconds: hit.waitMilliseconds }
   }
-  if (await untilTaken(take)) return
+  if (await retryUntilReserved(take)) return
   const message = isLive
     ? `At most ${maxPerSecondOfEndpoint} tests and resends of a webhook begin per second; try again`
     : `Sandboxes send at most ${maxPerSecond} hints per second to one origin; try again`

@@ -24,7 +24,7 @@ export interface PostResult {
 export type Lookup = (hostname: string) => Promise<string[]>
 
 /** A request to send. */
-export interface Posting {
+export interface PostRequest {
   url: URL
   headers: Record<string, string>
   body: string
@@ -72,7 +72,7 @@ const systemLookup: Lookup = async (hostname) =>
  * the name cannot resolve differently between check and use. A kept connection is reused only for the same address and
  * name. Redirects are not followed and proxies are not used. At most 64 KiB of the response is read.
  */
-export async function postHint(posting: Posting): Promise<PostResult> {
+export async function postHint(posting: PostRequest): Promise<PostResult> {
   const start = performance.now()
   const done = (more: Partial<PostResult>): PostResult => ({
     ...{ status: null, failure: null, detail: null, retryAfterSeconds: null },
@@ -115,7 +115,7 @@ export async function postHint(posting: Posting): Promise<PostResult> {
  * @throws AddressError if the URL's host is a private address, or any address that it resolves to is private
  * @throws ConnectionError if the name has no address
  */
-async function addressesOf({ url, allowsPrivate, lookup = systemLookup }: Posting): Promise<string[]> {
+async function addressesOf({ url, allowsPrivate, lookup = systemLookup }: PostRequest): Promise<string[]> {
   const literal = literalAddress(url)
   const found = literal === null ? await lookup(url.hostname).catch(() => []) : [literal]
   if (found.length === 0) throw new ConnectionError('dns', true)
@@ -141,7 +141,7 @@ const agents = { http: new http.Agent(keeping), https: new https.Agent(keeping) 
  * @throws ConnectionError, for example if connecting takes longer than `connectWithin`
  */
 function send(
-  posting: Posting,
+  posting: PostRequest,
   to: { host: string; connectWithin: number; isFresh?: boolean },
   over: AbortSignal,
 ): Promise<Response> {

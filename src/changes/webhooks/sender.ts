@@ -7,42 +7,42 @@ import { chooseAttempts, type EndpointAttempts, type EndpointWork, withinSecond 
 import { addHints, beginAttempts, countWaiting, trimDeliveries } from './deliveries-store.ts'
 import { hintReader, isBehind } from './feeds.ts'
 import type { WebhookDelivery } from './model.ts'
-import { findHostsWithWebhooks, findWebhooksOn, movePositions, type WebhookId } from './store.ts'
+import { findEnabledWebhooks, findHostsWithWebhooks, movePositions, type WebhookId } from './store.ts'
 import { turnOff, usableKeys } from './switch.ts'
 
 /** The context for sending hints. */
 export type SenderContext = AttemptContext & Pick<AppContext, 'liveDb' | 'log' | 'metrics'>
 
 /** Minimum interval between rounds, so that changes in quick succession are announced together. */
-const paceMilliseconds = 200
+const roundMilliseconds = 200
 /** Maximum number of hosts that one round checks. */
 const hostsPerRound = 1000
 /** Maximum number of hosts that are served concurrently. */
 const maxHosts = 100
-/** Maximum number of endpoints with attempts in progress; other endpoints wait until some attempts have ended. */
+/** Maximum number of endpoints with attempts in progress; other endpoints wait for those attempts to end. */
 const maxEndpoints = 1000
-/** Maximum number of endpoints per host; their attempts begin together. */
+/** Maximum number of endpoints per host, whose attempts begin together. */
 const endpointsPerHost = 5
-/** Maximum number of rows read from each feed per check; twice the number of attempts that may be in progress. */
-const rowsPerLook = 20
+/** Maximum number of rows read from each feed per check: twice the number of attempts that may be in progress. */
+const rowsPerCheck = 20
 /**
  * Maximum time for storing attempts that are about to begin. If storing takes longer, the attempts are postponed, so
  * that no attempt is presumed lost while it is in progress.
  */
-const slowMilliseconds = 4000
-/** On average, one attempt in this many trims the delivery log to the deliveries that are shown. */
+const maxStoringMilliseconds = 4000
+/** On average, the delivery log is trimmed after this many attempts to the deliveries that partners can see. */
 const trimEveryAttempts = 50
 
 /**
- * Sends the hints of hosts whose feeds have moved or whose stored hints are due. Rounds start one after another. A
- * round waits neither for receivers nor for hosts from an earlier round, because a dead process's transaction may block
- * a host for seconds.
+ * Sends the hints of hosts whose feeds have moved or whose stored hints are due. Hosts are checked in rounds. A round
+ * waits neither for receivers nor for hosts from earlier rounds, because a dead process's transaction may block a host
+ * for seconds.
  */
 export class HintSender {
   private readonly moved = new Set<number>()
   private mayHaveMissed = false
   /** Time of each host's next planned check, on the host's clock, by host id. */
-  private readonly planned = new Map<number, Date>()
+  private readonly plannedChecks = new Map<number, Date>()
   private readonly serving = new Map<number, Promise<void>>()
   /** This process's attempts, by host and id of the endpoint. */
   private readonly attempts = new Map<string, EndpointAttempts>()
@@ -58,8 +58,8 @@ export class HintSender {
     this.write = attemptWriter(app.db)
   }
 
-  /** Checks a host soon; `any` means that any host's feeds may have moved. */
-  notice(hostId: number | 'any'): void {
+  /** Checks a host in the next round; `any` means that every host's feeds may have moved. */
+  scheduleCheck(hostId: number | 'any'): void {
     if (hostId === 'any') this.mayHaveMissed = true
     else this.moved.add(hostId)
     this.running ??= this.run().finally(() => {
@@ -67,37 +67,37 @@ export class HintSender {
     })
   }
 
-  /** Returns true if a check of any host is planned for a later time. */
-  isWaiting(): boolean {
-    return this.planned.size > 0
+  /** Returns true if any host has a planned check. */
+  hasPlannedChecks(): boolean {
+    return this.plannedChecks.size > 0
   }
 
   /**
-   * Checks the hosts that are due, and the hosts that were skipped while `mayWork` returned false because of a late
-   * lease renewal.
+   * Checks the hosts whose planned check is due, and those skipped while `mayWork` returned false because the lease was
+   * renewed late.
    */
   resume(): void {
-    // Running rounds and hosts being served use these records, so records are deleted only while there are none.
+    // A running round and hosts being served use these records, so they are deleted only when nothing is running.
     if (!this.running && this.serving.size === 0)
       for (const [name, { inFlight, startedAt }] of this.attempts)
         if (inFlight.size === 0 && withinSecond(startedAt).length === 0) this.attempts.delete(name)
     const isDue = ([hostId, at]: [number, Date]) => at <= this.app.clock(hostId)
-    const due = [...this.planned].filter(isDue).map(([hostId]) => hostId)
-    for (const hostId of due) this.planned.delete(hostId)
-    for (const hostId of [...this.moved, ...due]) this.notice(hostId)
-    if (this.mayHaveMissed) this.notice('any')
+    const due = [...this.plannedChecks].filter(isDue).map(([hostId]) => hostId)
+    for (const hostId of due) this.plannedChecks.delete(hostId)
+    for (const hostId of [...this.moved, ...due]) this.scheduleCheck(hostId)
+    if (this.mayHaveMissed) this.scheduleCheck('any')
   }
 
   /** Resolves once all attempts have ended. Call this only once `mayWork` returns false. */
-  async ended(): Promise<void> {
+  async drain(): Promise<void> {
     await Promise.all([this.running, ...this.serving.values()])
     await Promise.all(this.unfinished)
   }
 
-  /** Serves hosts in rounds until no moved host is left. */
+  /** Serves hosts in rounds until no host is left to check. */
   private async run(): Promise<void> {
     while (this.mayWork() && (this.mayHaveMissed || this.moved.size > 0)) {
-      const pause = Bun.sleep(paceMilliseconds)
+      const pause = Bun.sleep(roundMilliseconds)
       try {
         const works = await this.findWork()
         const sending = [...this.attempts.values()].filter(({ inFlight }) => inFlight.size > 0).length
@@ -106,7 +106,7 @@ export class HintSender {
           if (this.serving.size < room) this.serving.set(hostId, this.serve(hostId, work))
           else this.moved.add(hostId)
       } catch (error) {
-        // It is unknown which hosts the failed round had already removed from `moved`.
+        // The failed round may already have removed hosts from `moved`.
         this.mayHaveMissed = true
         await this.pauseAfter(error)
       }
@@ -114,7 +114,7 @@ export class HintSender {
     }
   }
 
-  /** Returns the work for the hosts that have moved, by host id. */
+  /** Returns the work for the hosts to check, by host id. */
   private async findWork(): Promise<Map<number, EndpointWork[]>> {
     const { db, clock } = this.app
     if (this.mayHaveMissed) {
@@ -122,13 +122,13 @@ export class HintSender {
       for (const hostId of await findHostsWithWebhooks(db)) this.moved.add(hostId)
     }
     const moved = [...this.moved].filter((hostId) => !this.serving.has(hostId)).slice(0, hostsPerRound)
-    // The hosts are removed before anything is read, so that a host that moves in the meantime is noticed again.
+    // Hosts are removed before anything is read, so that a host that moves during the reads is checked again.
     for (const hostId of moved) this.moved.delete(hostId)
-    const webhooks = moved.length > 0 ? await findWebhooksOn(db, { hosts: moved }) : []
+    const webhooks = moved.length > 0 ? await findEnabledWebhooks(db, { hosts: moved }) : []
     if (webhooks.length === 0) return new Map()
     const hosts = [...new Set(webhooks.map(({ host_id }) => host_id))]
     const [clocks, counts] = await Promise.all([findClocks(db, hosts), countWaiting(db, hosts)])
-    for (const { _id, next } of counts) this.plan(_id.host_id, next)
+    for (const { _id, next } of counts) this.planCheck(_id.host_id, next)
     const clockOf = new Map(clocks.map((one) => [one._id, one]))
     const countOf = new Map(counts.map((one) => [nameOf(one._id), one]))
     const found = webhooks.map((webhook): EndpointWork => {
@@ -138,7 +138,7 @@ export class HintSender {
       const hostClock = clockOf.get(webhook.host_id)
       const hasNews = isBehind(webhook, hostClock)
       const until = webhook.failing_since && failingUntil(webhook.failing_since)
-      if (until) this.plan(webhook.host_id, until)
+      if (until) this.planCheck(webhook.host_id, until)
       const hasFailed = until !== null && until <= now && waiting + own.inFlight.size === 0 && !hasNews
       const turnOffReason = hasFailed ? 'failing' : null
       return { webhook, own, waiting, isDue, isBehind: hasNews, clock: hostClock, turnOffReason }
@@ -151,8 +151,8 @@ export class HintSender {
   }
 
   /**
-   * Turns off the host's endpoints that have a reason to be, stores the hints created from the feeds, and begins the
-   * chosen attempts.
+   * Turns off the host's endpoints that must be off, stores the hints created from the feeds, and begins the chosen
+   * attempts.
    */
   private async serve(hostId: number, works: EndpointWork[]): Promise<void> {
     const { app } = this
@@ -161,7 +161,7 @@ export class HintSender {
       for (const { webhook, turnOffReason } of works)
         if (turnOffReason) await turnOff(app, webhook, turnOffReason)
       const open = works.filter(({ turnOffReason }) => !turnOffReason)
-      const read = hintReader(db, hostId, rowsPerLook)
+      const read = hintReader(db, hostId, rowsPerCheck)
       const chosen = await Promise.all(open.map((work) => chooseAttempts(app, work, now, read)))
       const due = chosen.flatMap((one) => one.stored)
       const begun = due.length > 0 ? await beginAttempts(db, hostId, due, now) : []
@@ -177,10 +177,10 @@ export class HintSender {
         })
       this.begin(chosen, hints, startedAt)
       const pause = Math.min(...chosen.map(({ pauseMilliseconds }) => pauseMilliseconds))
-      if (pause < Number.POSITIVE_INFINITY) setTimeout(() => this.notice(hostId), pause).unref()
+      if (pause < Number.POSITIVE_INFINITY) setTimeout(() => this.scheduleCheck(hostId), pause).unref()
     } catch (error) {
       await this.pauseAfter(error)
-      this.notice(hostId)
+      this.scheduleCheck(hostId)
     } finally {
       this.serving.delete(hostId)
     }
@@ -188,7 +188,7 @@ export class HintSender {
 
   /** Begins attempts for the deliveries that are marked as in flight. */
   private begin(works: EndpointWork[], deliveries: WebhookDelivery[], startedAt: number): void {
-    if (deliveries.length > 0 && performance.now() - startedAt > slowMilliseconds)
+    if (deliveries.length > 0 && performance.now() - startedAt > maxStoringMilliseconds)
       throw new Error('Storing the attempts took too long; they will be repeated later')
     for (const work of works)
       for (const delivery of deliveries)
@@ -204,7 +204,7 @@ export class HintSender {
     const name = String(delivery._id)
     own.inFlight.set(name, delivery.booking_id)
     own.startedAt.push(performance.now())
-    // Evaluated when the response arrives, because other attempts may end in the meantime.
+    // Evaluated once the response has arrived, because other attempts may have ended by then.
     const mayBeFailing = () => webhook.failing_since !== null || own.hasFailed
     const trace = resumeTrace(delivery.trace, `hint ${delivery.event}`)
     trace?.note?.({ host_id: webhook.host_id, key_id: webhook.created_by })
@@ -220,7 +220,7 @@ export class HintSender {
       app.log.warn({ error: String(error) }, 'Cannot send a hint')
     }
     own.inFlight.delete(name)
-    this.notice(webhook.host_id)
+    this.scheduleCheck(webhook.host_id)
   }
 
   private attemptsOf(webhook: WebhookId): EndpointAttempts {
@@ -231,9 +231,9 @@ export class HintSender {
   }
 
   /** Plans a check of a host at the given time on the host's clock, unless an earlier check is already planned. */
-  private plan(hostId: number, at: Date): void {
-    const planned = this.planned.get(hostId)
-    if (!planned || at < planned) this.planned.set(hostId, at)
+  private planCheck(hostId: number, at: Date): void {
+    const planned = this.plannedChecks.get(hostId)
+    if (!planned || at < planned) this.plannedChecks.set(hostId, at)
   }
 
   private pauseAfter(error: unknown): Promise<void> {

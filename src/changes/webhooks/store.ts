@@ -16,7 +16,11 @@ export type WebhookId = Pick<Webhook, 'host_id' | 'id'>
  *
  * @throws DomainError `conflict` if the host's clock is gone because its sandbox was cleared
  */
-export function inHostOrder<T>(db: Db, hostId: number, work: (session: Session) => Promise<T>): Promise<T> {
+export function inHostTransaction<T>(
+  db: Db,
+  hostId: number,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
   return inTransaction(db, hostQueue(hostId), async (session) => {
     await nextSequence(db, session, hostId)
     return work(session)
@@ -63,7 +67,10 @@ export async function findWebhook(
 }
 
 /** Returns the enabled endpoints, optionally only those of the given hosts and keys. */
-export function findWebhooksOn(db: Db, of: { hosts?: number[]; keys?: number[] } = {}): Promise<Webhook[]> {
+export function findEnabledWebhooks(
+  db: Db,
+  of: { hosts?: number[]; keys?: number[] } = {},
+): Promise<Webhook[]> {
   const { hosts, keys } = of
   const which = {
     ...(hosts ? { host_id: { $in: hosts } } : {}),
@@ -140,7 +147,7 @@ export async function movePositions(
 }
 
 /** Records a URL's first failure after a success, and the versions after which hints may be missing. */
-export async function noteFailing(
+export async function recordFirstFailure(
   db: Db,
   { host_id, id, url }: Webhook,
   failing: Pick<Webhook, 'failing_since' | 'undelivered_since'>,
@@ -152,7 +159,7 @@ export async function noteFailing(
 }
 
 /** Clears a URL's recorded failure after a success. */
-export async function noteWorking(db: Db, { host_id, id, url }: Webhook): Promise<void> {
+export async function clearRecordedFailure(db: Db, { host_id, id, url }: Webhook): Promise<void> {
   const working = { failing_since: null, undelivered_since: null }
   await webhookModel(db).updateOne({ host_id, id, url, enabled: true }, { $set: working })
 }

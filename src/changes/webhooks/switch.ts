@@ -13,9 +13,9 @@ import type { HintGap, Webhook } from './model.ts'
 import type { DisabledReason } from './schema.ts'
 import {
   changeWebhook,
+  findEnabledWebhooks,
   findWebhookIfAny,
-  findWebhooksOn,
-  inHostOrder,
+  inHostTransaction,
   type Positions,
   type WebhookId,
 } from './store.ts'
@@ -91,7 +91,7 @@ export async function switchWebhook(
     action: to === 'on' ? 'webhooks enable' : 'webhooks disable',
     target: why === null ? `webhook ${id}` : `webhook ${id}: ${why}`,
   }
-  const switched = await inHostOrder(db, host_id, async (session) => {
+  const switched = await inHostTransaction(db, host_id, async (session) => {
     const seen = { host_id, id, enabled: found.enabled, ...conditions }
     const changed = await changeWebhook(db, seen, values, session)
     if (changed && environment.name === 'live') await recordAction(db, entry, session)
@@ -148,12 +148,12 @@ export async function hasUsableKey(
  */
 export async function turnOffExpired(app: Context, since: Date): Promise<void> {
   if (app.environment.name === 'live')
-    await turnOffOfKeys(app, await findExpiredKeyIds(app.db, since, app.clock()))
+    await turnOffForKeys(app, await findExpiredKeyIds(app.db, since, app.clock()))
 }
 
 /** Turns off the endpoints of keys that are no longer usable. */
-export async function turnOffOfKeys(app: Context, keys: number[]): Promise<void> {
+export async function turnOffForKeys(app: Context, keys: number[]): Promise<void> {
   if (keys.length === 0) return
-  for (const { host_id, id, created_by } of await findWebhooksOn(app.db, { keys }))
+  for (const { host_id, id, created_by } of await findEnabledWebhooks(app.db, { keys }))
     await switchWebhook(app, { host_id, id }, { reason: 'key_ended', created_by }, { actor: serviceActor() })
 }

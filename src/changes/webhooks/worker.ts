@@ -6,33 +6,30 @@ import { HintSender, type SenderContext } from './sender.ts'
 import { hasWebhooks } from './store.ts'
 import { turnOffExpired } from './switch.ts'
 
-/** Interval at which the lease is renewed and due hints are sent. */
-const lookEveryMilliseconds = 1000
-/** Number of intervals between two searches while no endpoint is known; another process may register the first. */
-const looksPerSearch = 5
+/** Interval at which the lease is renewed and hosts with due hints are checked. */
+const intervalMilliseconds = 1000
+/** Number of intervals between two searches while no endpoint is known, because another process may add the first. */
+const intervalsPerSearch = 5
+/** Duration of the lease in intervals. If the holder dies, another process takes over once the lease expires. */
+const leaseIntervals = 2.5
 /**
- * Duration of the lease, as a multiple of the renewal interval. If the holder dies, another process takes over
- * after this time.
- */
-const leaseLooks = 2.5
-/**
- * Minimum time between two checks for expired keys. It is short enough for an endpoint to be off within 5 s of its
- * key's expiry. Endpoints of an expired key get no hints in the meantime.
+ * Minimum time between two checks for expired keys, so that an endpoint is turned off within 5 s of its key's expiry.
+ * Until then, it gets no hints.
  */
 const keyCheckMilliseconds = 3000
 /**
- * Overlap of successive checks for expired keys. Each process's clock may differ from the database's by up to a minute,
- * so two processes' clocks may differ by two minutes.
+ * Overlap of successive checks for expired keys. Each process's clock may be up to a minute off, so the clocks of two
+ * leaders may differ by two minutes.
  */
 const keyOverlapMilliseconds = 120_000
 /** Maximum wait for attempts in progress when the process stops, even if receivers take longer. */
 const stopMilliseconds = 5000
 
 /**
- * Sends hints to the partners' endpoints. A lease ensures that only one living process does so, because two processes
- * would send the same hint twice, and several hints about one booking concurrently (decisions §21). Hints are created
- * only for hosts whose feeds move, and only endpoints with due hints are served, so the other endpoints cause no work.
- * Due times are stored only with the hints, so a process that takes over checks all endpoints once.
+ * Sends hints to the partners' endpoints. A lease limits this to one process, because two processes would send the same
+ * hint twice and several hints about one booking concurrently (decisions §21). Only hosts whose feeds have moved or
+ * whose hints are due are checked, so all other endpoints cost nothing. A process that takes over checks every host
+ * once, because due times are stored only with the hints.
  */
 export class WebhookWorker {
   private readonly lease = { name: 'webhooks', owner: crypto.randomUUID() }
@@ -44,16 +41,16 @@ export class WebhookWorker {
   private checking: Promise<void> | undefined
   private following: { end(): void } | undefined
   private timer: ReturnType<typeof setInterval> | undefined
-  private looking: Promise<void> | undefined
-  /** False until this process knows of an endpoint. Until then, the process needs no lease and follows no changes. */
+  private runningCheck: Promise<void> | undefined
+  /** True once this process knows of an endpoint. Before that, it takes no lease and follows no changes. */
   private isNeeded = false
-  private looks = 0
+  private intervals = 0
   private isStopped = false
 
   constructor(
     private readonly app: SenderContext &
       Pick<AppContext, 'changes' | 'clockWatch'> & {
-        /** Reloads the clocks that this process may not know yet. Absent on live data. */
+        /** Loads sandbox clocks that other processes have changed. Absent on live data. */
         refreshClocks?: () => Promise<void>
       },
   ) {
@@ -63,69 +60,66 @@ export class WebhookWorker {
 
   start(): void {
     this.timer = setInterval(() => {
-      this.looks += 1
-      if (this.isNeeded || this.looks % looksPerSearch === 0) this.begin()
-    }, lookEveryMilliseconds)
+      this.intervals += 1
+      if (this.isNeeded || this.intervals % intervalsPerSearch === 0) this.startCheck()
+    }, intervalMilliseconds)
     this.timer.unref()
-    this.begin()
+    this.startCheck()
   }
 
-  /** Renews the lease and sends due hints now, even if this process has seen no endpoint yet. */
+  /** Renews the lease and checks for due hints now, even if this process knows of no endpoint yet. */
   wake(): void {
     this.isNeeded = true
-    this.begin()
+    this.startCheck()
   }
 
-  private begin(): void {
-    // A request may wake the worker, but the worker's run does not belong to the request's trace.
-    this.looking ??= withTrace(undefined, () => this.look())
-      .catch((error) => this.app.log.warn({ error: String(error) }, 'Cannot look for webhooks'))
+  private startCheck(): void {
+    // A request may wake the worker, but the worker's check does not belong to the request's trace.
+    this.runningCheck ??= withTrace(undefined, () => this.runCheck())
+      .catch((error) => this.app.log.warn({ error: String(error) }, 'Cannot check for hints'))
       .finally(() => {
-        this.looking = undefined
+        this.runningCheck = undefined
       })
   }
 
-  /** Waits up to 5 s for the attempts in progress, and leaves the rest to the next process. */
+  /** Waits up to 5 s for the attempts in progress and leaves the rest to the next leader. */
   async stop(): Promise<void> {
     this.isStopped = true
-    // The lease is renewed until the last attempt has ended, so no other process sends hints in the meantime.
+    // The lease is renewed until the last attempt has ended, so that no other process sends hints before that.
     await withTimeoutOrNull(this.handOver(), stopMilliseconds)
     clearInterval(this.timer)
-    await this.looking
+    await this.runningCheck
   }
 
   private isHolder(): boolean {
     return this.heldUntil > this.app.clockWatch.databaseNow()
   }
 
-  private async look(): Promise<void> {
+  private async runCheck(): Promise<void> {
     const { db, clockWatch } = this.app
     const wasHolder = this.isHolder()
     if (!wasHolder && (this.isStopped || !clockWatch.isSound())) return
     this.isNeeded ||= await hasWebhooks(db)
     if (!this.isNeeded) return
     const now = clockWatch.databaseNow()
-    const until = new Date(now.getTime() + leaseLooks * lookEveryMilliseconds)
+    const until = new Date(now.getTime() + leaseIntervals * intervalMilliseconds)
     if (!(await holdLease(db, this.lease, now, until))) return this.unfollow()
     this.heldUntil = until
     if (this.isStopped) return
-    // A wrong clock would give signatures wrong times and mistime attempts, so another process must take over.
+    // A wrong clock would date signatures wrongly and mistime attempts, so another process must take over.
     if (!clockWatch.isSound()) return void this.handOver()
     if (!wasHolder) {
       this.unfollow()
-      this.following = this.app.changes.follow((hostId) => this.sender.notice(hostId))
-      this.sender.notice('any')
+      this.following = this.app.changes.follow((hostId) => this.sender.scheduleCheck(hostId))
+      this.sender.scheduleCheck('any')
     }
     if (performance.now() - this.keysCheckBegunAt >= keyCheckMilliseconds) this.checkKeys()
-    // Sandbox clocks matter only if a check is planned for a later time.
-    if (this.sender.isWaiting()) await this.app.refreshClocks?.()
+    // Sandbox clocks matter only for planned checks.
+    if (this.sender.hasPlannedChecks()) await this.app.refreshClocks?.()
     this.sender.resume()
   }
 
-  /**
-   * Turns off expired keys' endpoints. The caller does not wait, because a host's busy clock must not delay the lease's
-   * renewal.
-   */
+  /** Turns off expired keys' endpoints in the background, because a busy host must not delay the lease's renewal. */
   private checkKeys(): void {
     this.keysCheckBegunAt = performance.now()
     const next = new Date(this.app.clock().getTime() - keyOverlapMilliseconds)
@@ -148,8 +142,8 @@ export class WebhookWorker {
 
   private async handOver(): Promise<void> {
     this.unfollow()
-    await this.sender.ended()
-    await this.looking
+    await this.sender.drain()
+    await this.runningCheck
     this.heldUntil = new Date(0)
     await releaseLease(this.app.db, this.lease)
   }

@@ -4,7 +4,7 @@ import type { AppContext } from '../../http/context.ts'
 import type { Caller } from '../../http/request.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { holdLease, releaseLease } from '../../platform/mongo/lease.ts'
-import { fieldsOf, isSuccess, signed } from './attempt.ts'
+import { fieldsOf, isSuccess, signPost } from './attempt.ts'
 import {
   dropWaiting,
   insertDelivery,
@@ -23,7 +23,7 @@ import {
   deleteDeliveries,
   deleteWebhook,
   findWebhook,
-  inHostOrder,
+  inHostTransaction,
   insertWebhook,
 } from './store.ts'
 import { hasUsableKey, positionsNow, switchWebhook, undeliveredFrom } from './switch.ts'
@@ -60,7 +60,7 @@ export async function createWebhook(
     ...(await positionsNow(db, host_id)),
     ...{ failing_since: null, undelivered_since: null, last_outage: null },
   }
-  await inHostOrder(db, host_id, async (session) => {
+  await inHostTransaction(db, host_id, async (session) => {
     if ((await countWebhooks(db, host_id, session)) >= webhooksPerHost)
       throw new DomainError('conflict', `A host can have at most ${webhooksPerHost} webhooks; delete one`)
     await insertWebhook(db, webhook, session)
@@ -103,7 +103,7 @@ export async function patchWebhook(
     ...(enabled === true && found.created_by !== keyId ? { created_by: keyId } : {}),
   }
   if (Object.keys(values).length > 0)
-    await inHostOrder(db, hostId, async (session) => {
+    await inHostTransaction(db, hostId, async (session) => {
       await recordWebhookAction(app, caller, 'change', found.id, session)
       if (!(await changeWebhook(db, { host_id: hostId, id: found.id }, values, session)))
         throw notFound('Webhook')
@@ -127,7 +127,7 @@ export async function rotateSecret(
   const { db, clock, secrets } = app
   const { host_id, id: ownId } = await findOwnWebhook(app, caller, id)
   const secret = makeWebhookSecret()
-  const webhook = await inHostOrder(db, host_id, async (session) => {
+  const webhook = await inHostTransaction(db, host_id, async (session) => {
     const found = await findWebhook(db, host_id, ownId, session)
     const ends_at = new Date(clock(host_id).getTime() + overlapMilliseconds)
     const previous = found.secrets.slice(0, 1).map((current) => ({ ...current, ends_at }))
@@ -143,7 +143,7 @@ export async function rotateSecret(
 export async function removeWebhook(app: Context, caller: Caller, id: number | undefined): Promise<void> {
   const { db } = app
   const found = await findOwnWebhook(app, caller, id)
-  await inHostOrder(db, found.host_id, async (session) => {
+  await inHostTransaction(db, found.host_id, async (session) => {
     await deleteWebhook(db, found, session)
     await recordWebhookAction(app, caller, 'delete', found.id, session)
   })
@@ -177,7 +177,7 @@ export async function testWebhook(
   const dated = clock(caller.hostId)
   const timestamp = `${dated.toISOString().slice(0, 19)}Z`
   const delivery = newDelivery(webhook, { type: 'webhook.test', timestamp, data: {} }, dated, false, null)
-  const result = await postHint(signed(app, webhook, delivery))
+  const result = await postHint(signPost(app, webhook, delivery))
   const done: WebhookDelivery = {
     ...{ ...delivery, ...fieldsOf(result), attempts: 1, next_attempt_at: null },
     status: isSuccess(result) ? 'delivered' : 'failed',
@@ -204,7 +204,7 @@ export async function resend(
   const { db, clock } = app
   const webhook = await findOwnWebhook(app, caller, id)
   await requireTurn(app, webhook)
-  return inHostOrder(db, caller.hostId, (session) =>
+  return inHostTransaction(db, caller.hostId, (session) =>
     resendDelivery(db, session, webhook, deliveryId, clock(caller.hostId)),
   )
 }

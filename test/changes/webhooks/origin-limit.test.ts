@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { requireTurn, takeTurns } from '../../../src/changes/webhooks/origin-limit.ts'
+import { requireTurn, reserveTurns } from '../../../src/changes/webhooks/origin-limit.ts'
 import { MemoryRateLimiter } from '../../../src/platform/rate-limiter.ts'
 import { testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
@@ -9,12 +9,12 @@ const service = await testApp({ MONGODB_URL: await ownDatabase(), WEBHOOKS_ALLOW
 
 test.concurrent('all sandboxes together get ten turns a second at one origin, and live endpoints any number', async () => {
   const origin = `https://${crypto.randomUUID()}.example.com`
-  expect(await takeTurns(service.sandbox, `${origin}/one`, 7)).toEqual({ count: 7, waitMilliseconds: 0 })
-  const second = await takeTurns(service.sandbox, `${origin}:443/two?of=another`, 7)
+  expect(await reserveTurns(service.sandbox, `${origin}/one`, 7)).toEqual({ count: 7, waitMilliseconds: 0 })
+  const second = await reserveTurns(service.sandbox, `${origin}:443/two?of=another`, 7)
   expect(second.count).toBe(3)
   expect(second.waitMilliseconds).toBeGreaterThan(0)
-  expect(await takeTurns(service.sandbox, `${origin}:8443/`, 10)).toMatchObject({ count: 10 })
-  expect(await takeTurns(service.live, `${origin}/`, 1000)).toMatchObject({ count: 1000 })
+  expect(await reserveTurns(service.sandbox, `${origin}:8443/`, 10)).toMatchObject({ count: 10 })
+  expect(await reserveTurns(service.live, `${origin}/`, 1000)).toMatchObject({ count: 1000 })
 })
 
 test.concurrent('a single attempt that gets no turn within five seconds is refused with a retry time', async () => {
@@ -22,7 +22,7 @@ test.concurrent('a single attempt that gets no turn within five seconds is refus
   const rateLimiter = new MemoryRateLimiter(() => 0)
   const app = { rateLimiter, environment: { name: 'sandbox' } as const }
   const url = 'https://hooks.example.com/'
-  await takeTurns(app, url, 10)
+  await reserveTurns(app, url, 10)
   await expect(requireTurn(app, { id: 1, url })).rejects.toMatchObject({
     kind: 'conflict',
     retryAfterSeconds: 1,

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { decode, encode } from 'dns-packet'
 import { afterAll, expect, type TestContext, test } from 'vitest'
-import { type Posting, postHint } from '../../../src/changes/webhooks/post.ts'
+import { type PostRequest, postHint } from '../../../src/changes/webhooks/post.ts'
 import { makeCertificates } from '../../support/certificates.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'partner-send-'))
@@ -37,7 +37,7 @@ async function serve(end: Ending, answer: (socket: Socket, request: string) => v
   return { port: (server.address() as { port: number }).port, requests }
 }
 
-const send = (url: string, more: Partial<Posting> = {}) =>
+const send = (url: string, more: Partial<PostRequest> = {}) =>
   postHint({ url: new URL(url), headers: { 'x-one': '1' }, body: '{"ä":1}', allowsPrivate: true, ...more })
 const reply = (text: string) => (socket: Socket) => socket.write(text)
 

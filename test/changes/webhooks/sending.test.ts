@@ -280,10 +280,10 @@ test.concurrent('an endpoint gets at most twenty attempts a second even if its h
       return newDelivery(webhook, hintOf('booking.changed', change), now, false, null)
     })
     await webhookDeliveryModel(db).collection.insertMany(group as never[])
-    sender.notice(actor.hostId)
+    sender.scheduleCheck(actor.hostId)
     await expect.poll(() => times.length).toBe(sent + 8)
     // The endpoint then has nothing left to send, so the sender serves it anew for the next group.
-    await sender.ended()
+    await sender.drain()
   }
   // The last twenty attempts begin a second after the first twenty, however long a post takes to arrive.
   expect((times.at(20) as number) - startedAt).toBeGreaterThanOrEqual(1000)

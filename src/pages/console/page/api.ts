@@ -26,7 +26,7 @@ export interface Envelope<T> {
   meta: { pagination?: { next_cursor?: string | null; last_page?: number } }
 }
 
-export interface Asking {
+export interface ApiRequestOptions {
   environment?: Environment
   query?: Record<string, string | string[]>
   /** True if the page sends the request on its own. One request per minute is reserved for the partner's actions. */
@@ -50,12 +50,16 @@ export class Api {
   }
 
   /** @throws ApiError */
-  get<T>(path: string, asking: Asking = {}): Promise<Envelope<T>> {
+  get<T>(path: string, asking: ApiRequestOptions = {}): Promise<Envelope<T>> {
     return this.send('GET', path, asking)
   }
 
   /** @throws ApiError */
-  async send<T>(method: string, path: string, asking: Asking & { body?: object } = {}): Promise<Envelope<T>> {
+  async send<T>(
+    method: string,
+    path: string,
+    asking: ApiRequestOptions & { body?: object } = {},
+  ): Promise<Envelope<T>> {
     const { environment = 'live', query = {}, isBackground = false, signal = never, body: sent } = asking
     await this.gate.pass(isBackground, signal)
     const search = new URLSearchParams(

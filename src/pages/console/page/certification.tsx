@@ -4,7 +4,7 @@ import { type Api, toApiError } from './api.ts'
 import { showAge, showCount } from './format.ts'
 import { sleep } from './gate.ts'
 import { type Loaded, useVisible } from './hooks.ts'
-import { DocsLink, Marked, Panel, Shown } from './parts.tsx'
+import { DocsLink, LoadedContent, Marked, Panel } from './parts.tsx'
 
 /**
  * Polling interval while a certification is running, long enough that all background requests together stay within the
@@ -16,17 +16,17 @@ const otherwiseMilliseconds = 300_000
 /**
  * Polls the key's certifications, newest first. The data is null until the first response.
  *
- * @param isAsked false for live data, which has no certifications
+ * @param isEnabled false for live data, which has no certifications
  */
-export function useCertification(api: Api, isAsked: boolean): Loaded<CertificationView[]> {
+export function useCertification(api: Api, isEnabled: boolean): Loaded<CertificationView[]> {
   const isVisible = useVisible()
   const [loaded, setLoaded] = useState<Loaded<CertificationView[]>>({ data: null, error: null })
   useEffect(() => {
-    if (!isVisible || !isAsked) return
+    if (!isVisible || !isEnabled) return
     const controller = new AbortController()
     follow(api, controller.signal, setLoaded).catch(() => {})
     return () => controller.abort()
-  }, [api, isVisible, isAsked])
+  }, [api, isVisible, isEnabled])
   return loaded
 }
 
@@ -68,7 +68,7 @@ const guide = '/guide/certification'
 export function CertificationPanel({ loaded }: { loaded: Loaded<CertificationView[]> }) {
   return (
     <Panel id="certification" title="Certification" note="Cases appear as they are decided.">
-      <Shown loaded={loaded}>
+      <LoadedContent loaded={loaded}>
         {([newest]) =>
           newest ? (
             <Newest {...newest} />
@@ -78,7 +78,7 @@ export function CertificationPanel({ loaded }: { loaded: Loaded<CertificationVie
             </p>
           )
         }
-      </Shown>
+      </LoadedContent>
     </Panel>
   )
 }

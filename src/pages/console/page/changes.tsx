@@ -5,7 +5,7 @@ import { showAge, showTime, versionToTimestamp } from './format.ts'
 import { sleep } from './gate.ts'
 import { type Loaded, useVisible } from './hooks.ts'
 import { type Column, Pages, Table } from './lists.tsx'
-import { Nothing, Shown } from './parts.tsx'
+import { EmptyState, LoadedContent } from './parts.tsx'
 
 const path = '/integrations/provider_one/bookings'
 const shownChanges = 50
@@ -19,10 +19,10 @@ const afterFailureMilliseconds = 30_000
 export function Changes({ api, environment }: { api: Api; environment: Environment }) {
   const loaded = useChanges(api, environment)
   return (
-    <Shown loaded={loaded}>
+    <LoadedContent loaded={loaded}>
       {(rows) =>
         rows.length === 0 ? (
-          <Nothing>No bookings yet.</Nothing>
+          <EmptyState>No bookings yet.</EmptyState>
         ) : (
           <div aria-live="polite">
             <Pages rows={rows}>
@@ -38,7 +38,7 @@ export function Changes({ api, environment }: { api: Api; environment: Environme
           </div>
         )
       }
-    </Shown>
+    </LoadedContent>
   )
 }
 

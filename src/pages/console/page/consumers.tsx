@@ -2,14 +2,14 @@ import { useCallback } from 'preact/hooks'
 import type { ConsumedFeed, ConsumerView } from '../../../changes/consumers/schema.ts'
 import type { Api, Environment } from './api.ts'
 import { showAge, showCount } from './format.ts'
-import { type Turn, useLoaded } from './hooks.ts'
+import { type LoadOptions, useLoaded } from './hooks.ts'
 import { type Column, Pages, Table } from './lists.tsx'
-import { DocsLink, Nothing, Shown } from './parts.tsx'
+import { DocsLink, EmptyState, LoadedContent } from './parts.tsx'
 
 type ConsumerRow = ConsumerView & { feed: ConsumedFeed }
 
 /** Loads both feeds' consumers. The consumer with the oldest pending change is first. */
-async function loadConsumers(api: Api, environment: Environment, turn: Turn): Promise<ConsumerRow[]> {
+async function loadConsumers(api: Api, environment: Environment, turn: LoadOptions): Promise<ConsumerRow[]> {
   const feeds = ['bookings', 'messages'] as const
   const lists = await Promise.all(
     feeds.map(async (feed) => {
@@ -24,10 +24,10 @@ async function loadConsumers(api: Api, environment: Environment, turn: Turn): Pr
 
 /** Shows the feeds' consumers and how far behind each one is. */
 export function Consumers({ api, environment }: { api: Api; environment: Environment }) {
-  const load = useCallback((turn: Turn) => loadConsumers(api, environment, turn), [api, environment])
+  const load = useCallback((turn: LoadOptions) => loadConsumers(api, environment, turn), [api, environment])
   const loaded = useLoaded(load)
   return (
-    <Shown loaded={loaded} retry={loaded.reload}>
+    <LoadedContent loaded={loaded} retry={loaded.reload}>
       {(rows) =>
         rows.length === 0 ? (
           <NoConsumers />
@@ -44,16 +44,16 @@ export function Consumers({ api, environment }: { api: Api; environment: Environ
           </Pages>
         )
       }
-    </Shown>
+    </LoadedContent>
   )
 }
 
 function NoConsumers() {
   return (
-    <Nothing>
+    <EmptyState>
       No consumers. <DocsLink to="/guide/polling#a-poller-without-a-disk">A poller without a disk</DocsLink>{' '}
       has one.
-    </Nothing>
+    </EmptyState>
   )
 }
 

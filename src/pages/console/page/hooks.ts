@@ -16,7 +16,7 @@ export function useVisible(): boolean {
 /**
  * Options for a panel's requests. A request that refreshes data already shown is a background request, which can wait.
  */
-export type Turn = { signal: AbortSignal; isBackground: boolean }
+export type LoadOptions = { signal: AbortSignal; isBackground: boolean }
 
 /** A panel's data, which is kept even if a refresh fails. */
 export interface Loaded<T> {
@@ -34,7 +34,7 @@ const refreshMilliseconds = 60_000
  * @param initial data that is already known and therefore first refreshed after a minute; null if there is none
  */
 export function useLoaded<T>(
-  load: (turn: Turn) => Promise<T>,
+  load: (turn: LoadOptions) => Promise<T>,
   initial: T | null = null,
 ): Loaded<T> & { reload(): void } {
   const isVisible = useVisible()

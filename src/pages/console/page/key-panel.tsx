@@ -1,15 +1,15 @@
 import type { KeyView } from '../../../access/keys/schema.ts'
 import { showAge, showCount, showTime } from './format.ts'
 import type { Loaded } from './hooks.ts'
-import { Panel, Shown } from './parts.tsx'
+import { LoadedContent, Panel } from './parts.tsx'
 
 /** Shows the key's host, its permissions and what remains of its rate limit. */
 export function KeyPanel({ loaded, retry }: { loaded: Loaded<KeyView>; retry: () => void }) {
   return (
     <Panel id="key" title="Key">
-      <Shown loaded={loaded} retry={retry}>
+      <LoadedContent loaded={loaded} retry={retry}>
         {(key) => <KeyFacts {...key} />}
-      </Shown>
+      </LoadedContent>
     </Panel>
   )
 }

@@ -53,23 +53,23 @@ const rowsPerPage = 10
 /**
  * Shows a list one page at a time.
  *
- * @param readOn loads older rows; absent if the list is complete
+ * @param loadOlder loads older rows; absent if the list is complete
  */
-export function Pages<T>({ rows, readOn, children }: PagesProps<T>) {
+export function Pages<T>({ rows, loadOlder, children }: PagesProps<T>) {
   const [page, setPage] = useState(0)
   const [isReading, setReading] = useState(false)
   const start = Math.min(page, Math.max(0, Math.ceil(rows.length / rowsPerPage) - 1)) * rowsPerPage
   const end = Math.min(start + rowsPerPage, rows.length)
   const turn = async (pages: number) => {
     setReading(true)
-    if (pages > 0 && end === rows.length) await readOn?.()
+    if (pages > 0 && end === rows.length) await loadOlder?.()
     setReading(false)
     setPage(start / rowsPerPage + pages)
   }
   return (
     <>
       {children(rows.slice(start, end))}
-      {(rows.length > rowsPerPage || readOn) && (
+      {(rows.length > rowsPerPage || loadOlder) && (
         <div class="pages">
           <button type="button" onClick={() => turn(-1)} disabled={start === 0}>
             Newer
@@ -77,12 +77,12 @@ export function Pages<T>({ rows, readOn, children }: PagesProps<T>) {
           <span role="status">
             {isReading
               ? 'Loading…'
-              : `${rows.length > 0 ? start + 1 : 0} to ${end} of ${rows.length}${readOn ? ' or more' : ''}`}
+              : `${rows.length > 0 ? start + 1 : 0} to ${end} of ${rows.length}${loadOlder ? ' or more' : ''}`}
           </span>
           <button
             type="button"
             onClick={() => turn(1)}
-            disabled={isReading || (end === rows.length && !readOn)}
+            disabled={isReading || (end === rows.length && !loadOlder)}
           >
             Older
           </button>
@@ -94,6 +94,6 @@ export function Pages<T>({ rows, readOn, children }: PagesProps<T>) {
 
 interface PagesProps<T> {
   rows: T[]
-  readOn?: (() => Promise<void>) | undefined
+  loadOlder?: (() => Promise<void>) | undefined
   children: (page: T[]) => ComponentChildren
 }

@@ -7,10 +7,10 @@ import { CertificationPanel, isRunning, useCertification } from './certification
 import { Changes } from './changes.tsx'
 import { Consumers } from './consumers.tsx'
 import { Digest } from './digest.tsx'
-import { type Loaded, type Turn, useLoaded } from './hooks.ts'
+import { type Loaded, type LoadOptions, useLoaded } from './hooks.ts'
 import { type Entered, KeyForm } from './key-form.tsx'
 import { KeyPanel } from './key-panel.tsx'
-import { DocsLink, Loading, Nothing, Panel, Switch } from './parts.tsx'
+import { DocsLink, EmptyState, Loading, Panel, Switch } from './parts.tsx'
 import { RequestPanel } from './request-list.tsx'
 import { SandboxPanel } from './sandbox-panel.tsx'
 import { TrafficPanel } from './traffic-panel.tsx'
@@ -79,21 +79,21 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
           {isSandbox && <CertificationPanel loaded={certification} />}
           {isSandbox && <SandboxPanel api={api} />}
           <Panel id="consumers" title="Consumers">
-            {ofBookings(key, <Consumers key={environment} {...scope} />)}
+            {ifBookingsReadable(key, <Consumers key={environment} {...scope} />)}
           </Panel>
           <Panel id="webhooks" title="Webhooks">
-            {ofBookings(key, <Webhooks key={environment} {...scope} />)}
+            {ifBookingsReadable(key, <Webhooks key={environment} {...scope} />)}
           </Panel>
           <Panel id="changes" title="Latest changes" note="New changes appear automatically.">
             {isSandbox && isRunning(certification.data) ? (
-              <Nothing>
+              <EmptyState>
                 While a certification runs, the page does not read the feed, because the reads would be
                 graded.
-              </Nothing>
+              </EmptyState>
             ) : isSandbox && certification.data === null && certification.error === null ? (
               <Loading />
             ) : (
-              ofBookings(
+              ifBookingsReadable(
                 key,
                 <>
                   <Digest key={`digest of ${environment}`} {...scope} />
@@ -110,15 +110,15 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
 
 /** Returns a function that loads one of the key's resources. */
 function useData<T>(api: Api, path: string) {
-  return useCallback(async (turn: Turn) => (await api.get<T>(path, turn)).data, [api, path])
+  return useCallback(async (turn: LoadOptions) => (await api.get<T>(path, turn)).data, [api, path])
 }
 
 /** Returns `content` if the key may read bookings, otherwise a message that explains why it is not shown. */
-function ofBookings({ data: key, error }: Loaded<KeyView>, content: JSX.Element): JSX.Element {
-  if (key === null && error) return <Nothing>Nothing can be shown until the key can be read.</Nothing>
+function ifBookingsReadable({ data: key, error }: Loaded<KeyView>, content: JSX.Element): JSX.Element {
+  if (key === null && error) return <EmptyState>Nothing can be shown until the key can be read.</EmptyState>
   if (key === null) return <Loading />
   if (key.permissions.includes('bookings.read')) return content
-  return <Nothing>This key may not read bookings: it lacks the permission bookings.read.</Nothing>
+  return <EmptyState>This key may not read bookings: it lacks the permission bookings.read.</EmptyState>
 }
 
 const environments = { live: { name: 'Live' }, sandbox: { name: 'Sandbox' } }

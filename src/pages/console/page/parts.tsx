@@ -23,7 +23,7 @@ interface PanelProps {
 }
 
 /** Shows loaded data, an error, or a loading message. */
-export function Shown<T>({ loaded, retry, children }: ShownProps<T>) {
+export function LoadedContent<T>({ loaded, retry, children }: ShownProps<T>) {
   const { data, error } = loaded
   return (
     <>
@@ -89,7 +89,7 @@ export function DocsLink({ to = '/docs', children }: { to?: string; children: Co
 }
 
 /** Text shown in place of missing data. */
-export function Nothing({ children }: { children: ComponentChildren }) {
+export function EmptyState({ children }: { children: ComponentChildren }) {
   return <p class="nothing">{children}</p>
 }
 

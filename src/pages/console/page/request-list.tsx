@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { RequestView } from '../../../access/requests/schema.ts'
 import { type Api, type ApiError, type Environment, toApiError } from './api.ts'
-import { type Turn, useLoaded } from './hooks.ts'
+import { type LoadOptions, useLoaded } from './hooks.ts'
 import { Pages } from './lists.tsx'
-import { Nothing, Panel, Shown, Switch } from './parts.tsx'
+import { EmptyState, LoadedContent, Panel, Switch } from './parts.tsx'
 import { RequestDetails } from './request-details.tsx'
 import { Search } from './search.tsx'
 
@@ -42,17 +42,22 @@ export function RequestPanel(scope: Scope) {
 }
 
 function Requests({ api, choice, environment }: Scope & { choice: Choice }) {
-  const load = useCallback((turn: Turn) => loadPage(api, choice, null, turn), [api, choice])
+  const load = useCallback((turn: LoadOptions) => loadPage(api, choice, null, turn), [api, choice])
   const loaded = useLoaded(load)
   return (
-    <Shown loaded={loaded} retry={loaded.reload}>
+    <LoadedContent loaded={loaded} retry={loaded.reload}>
       {(newest) => <Rows key={environment} {...{ api, choice, newest, environment }} />}
-    </Shown>
+    </LoadedContent>
   )
 }
 
 /** Loads a page of requests from both environments. */
-async function loadPage(api: Api, choice: Choice, cursor: string | null, turn?: Turn): Promise<Listed> {
+async function loadPage(
+  api: Api,
+  choice: Choice,
+  cursor: string | null,
+  turn?: LoadOptions,
+): Promise<Listed> {
   const { status } = choices[choice]
   const query = { status, per_page: '100', ...(cursor ? { cursor } : {}) }
   const { data, meta } = await api.get<RequestView[]>('/requests', { query, ...turn })
@@ -77,12 +82,12 @@ function Rows({ api, choice, newest, environment }: Scope & { choice: Choice; ne
   return (
     <>
       {rows.length === 0 && (
-        <Nothing>
+        <EmptyState>
           {none}
           {seen.next && ` among the last ${seen.rows.length}`}.
-        </Nothing>
+        </EmptyState>
       )}
-      <Pages rows={rows} readOn={seen.next ? readOn : undefined}>
+      <Pages rows={rows} loadOlder={seen.next ? readOn : undefined}>
         {(page) => (
           <ul class="requests">
             {page.map((row) => (

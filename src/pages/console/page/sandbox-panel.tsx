@@ -5,10 +5,10 @@ import { hintFaults } from '../../../changes/webhooks/hint.ts'
 import { requestFaults } from '../../../sandbox/faults/rule.ts'
 import { scenarioNames } from '../../../sandbox/scenarios/names.ts'
 import type { Played } from '../../../sandbox/scenarios/schema.ts'
-import { type Api, type ApiError, type Asking, toApiError } from './api.ts'
+import { type Api, type ApiError, type ApiRequestOptions, toApiError } from './api.ts'
 import { showTime } from './format.ts'
 import { Pages } from './lists.tsx'
-import { DocsLink, Nothing, Panel } from './parts.tsx'
+import { DocsLink, EmptyState, Panel } from './parts.tsx'
 import { RequestDetails } from './request-details.tsx'
 
 interface Rule {
@@ -34,7 +34,7 @@ export function SandboxPanel({ api }: { api: Api }) {
   const [outcome, setOutcome] = useState<string | ApiError | null>(null)
   const [rules, setRules] = useState<Rule[] | null>(null)
   const [met, setMet] = useState<RequestView[] | null>(null)
-  const send = async <T,>(method: string, path: string, asking: Asking & { body?: object } = {}) =>
+  const send = async <T,>(method: string, path: string, asking: ApiRequestOptions & { body?: object } = {}) =>
     (await api.send<T>(method, path, { environment: 'sandbox', ...asking })).data
   const act = (work: (form: FormData) => Promise<string>) => async (event: SubmitEvent) => {
     event.preventDefault()
@@ -107,7 +107,7 @@ export function SandboxPanel({ api }: { api: Api }) {
       {met && (
         <Pages rows={met}>{(page) => page.map((row) => <RequestDetails key={row.id} row={row} />)}</Pages>
       )}
-      {met?.length === 0 && <Nothing>None.</Nothing>}
+      {met?.length === 0 && <EmptyState>None.</EmptyState>}
     </Panel>
   )
 }

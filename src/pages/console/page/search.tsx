@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import type { RequestView } from '../../../access/requests/schema.ts'
 import { type Api, type ApiError, toApiError } from './api.ts'
 import { sleep } from './gate.ts'
-import { Loading, Nothing } from './parts.tsx'
+import { EmptyState, Loading } from './parts.tsx'
 import { RequestDetails } from './request-details.tsx'
 
 /** Maximum delay between a response and the request's appearance in the log, in milliseconds. */
@@ -44,7 +44,7 @@ export function Search({ api }: { api: Api }) {
         {found === 'searching' && <Loading what="Searching" />}
         {error && <p class="problem">{error.message}</p>}
         {Array.isArray(found) && found.length === 0 && (
-          <Nothing>No request with this id was made with this key, or it is no longer kept.</Nothing>
+          <EmptyState>No request with this id was made with this key, or it is no longer kept.</EmptyState>
         )}
         {Array.isArray(found) && found.map((row) => <RequestDetails key={row.id} row={row} isOpen />)}
       </div>

@@ -4,7 +4,7 @@ import { drawChart } from './chart.ts'
 import { showCount, showTime, timeZone } from './format.ts'
 import type { Loaded } from './hooks.ts'
 import { type Column, Pages, Table } from './lists.tsx'
-import { Nothing, Panel, Shown, Switch } from './parts.tsx'
+import { EmptyState, LoadedContent, Panel, Switch } from './parts.tsx'
 import { type Bar, kinds, type Span, spans, toBars, totals } from './traffic.ts'
 
 /** Charts the last hour's or day's requests by kind of response, with the rate limit for comparison. */
@@ -17,9 +17,9 @@ export function TrafficPanel({ loaded, now, limit, retry }: TrafficProps) {
       note="Live and sandbox together: they share one limit. Requests for the key itself, its log and its consumers have a separate limit and are not shown."
     >
       <Switch name="span" legend="Time" choices={spans} chosen={span} choose={setSpan} />
-      <Shown loaded={loaded} retry={retry}>
+      <LoadedContent loaded={loaded} retry={retry}>
         {(counts) => <Traffic bars={toBars(counts, span, now)} span={span} limit={limit} />}
-      </Shown>
+      </LoadedContent>
     </Panel>
   )
 }
@@ -36,7 +36,7 @@ function Traffic({ bars, span, limit }: { bars: Bar[]; span: Span; limit: number
   const sums = totals(bars)
   const perBar = spans[span].minutesPerBar
   const all = kinds.reduce((sum, { kind }) => sum + sums[kind], 0)
-  if (all === 0) return <Nothing>No requests in the {spans[span].name.toLowerCase()}.</Nothing>
+  if (all === 0) return <EmptyState>No requests in the {spans[span].name.toLowerCase()}.</EmptyState>
   return (
     <>
       <ul class="legend">

@@ -2,9 +2,9 @@ import { useCallback, useState } from 'preact/hooks'
 import type { DeliveryView, WebhookView } from '../../../changes/webhooks/schema.ts'
 import type { Api, Environment } from './api.ts'
 import { showAge, showCount, showTime } from './format.ts'
-import { type Turn, useLoaded } from './hooks.ts'
+import { type LoadOptions, useLoaded } from './hooks.ts'
 import { type Column, Pages, Table } from './lists.tsx'
-import { DocsLink, Nothing, Shown } from './parts.tsx'
+import { DocsLink, EmptyState, LoadedContent } from './parts.tsx'
 
 interface Scope {
   api: Api
@@ -24,24 +24,24 @@ export function Webhooks(scope: Scope) {
 
 function Loaded({ api, environment }: Scope) {
   const load = useCallback(
-    async (turn: Turn) => (await api.get<WebhookView[]>('/webhooks', { environment, ...turn })).data,
+    async (turn: LoadOptions) => (await api.get<WebhookView[]>('/webhooks', { environment, ...turn })).data,
     [api, environment],
   )
   const loaded = useLoaded(load)
   return (
-    <Shown loaded={loaded} retry={loaded.reload}>
+    <LoadedContent loaded={loaded} retry={loaded.reload}>
       {(rows) =>
         rows.length === 0 ? <NoWebhooks /> : <List rows={rows} api={api} environment={environment} />
       }
-    </Shown>
+    </LoadedContent>
   )
 }
 
 function NoWebhooks() {
   return (
-    <Nothing>
+    <EmptyState>
       No webhooks. <DocsLink to="/guide/webhooks">Signed hints</DocsLink> tell your server when to look.
-    </Nothing>
+    </EmptyState>
   )
 }
 
@@ -88,23 +88,23 @@ function stateOf({ disabled_at, disabled_reason }: WebhookView): string {
 
 function Deliveries({ id, api, environment }: Scope & { id: number }) {
   const load = useCallback(
-    async (turn: Turn) =>
+    async (turn: LoadOptions) =>
       (await api.get<DeliveryView[]>(`/webhooks/${id}/deliveries`, { environment, ...turn })).data,
     [api, environment, id],
   )
   const loaded = useLoaded(load)
   return (
-    <Shown loaded={loaded} retry={loaded.reload}>
+    <LoadedContent loaded={loaded} retry={loaded.reload}>
       {(rows) =>
         rows.length === 0 ? (
-          <Nothing>Nothing was sent yet.</Nothing>
+          <EmptyState>Nothing was sent yet.</EmptyState>
         ) : (
           <Pages rows={rows}>
             {(page) => <Table label="Deliveries" columns={columns} rows={page} keyOf={({ id }) => id} />}
           </Pages>
         )
       }
-    </Shown>
+    </LoadedContent>
   )
 }
 

@@ -8,7 +8,7 @@ export interface WholeFeed extends Pick<FeedSource<unknown, { host_id: number }>
   oldestAfter(db: Db, hostId: number, after: Date | null): Promise<Date | null>
 }
 
-export const wholeFeeds: Record<ConsumedFeed, WholeFeed> = {
+export const unfilteredFeeds: Record<ConsumedFeed, WholeFeed> = {
   bookings: wholeFeed(bookingFeed),
   messages: wholeFeed(messageFeed),
 }

@@ -12,13 +12,13 @@ export interface HostBookings {
   bookings: PackedBookings
 }
 
-const readAtOnce = 2500
+const readBatchSize = 2500
 /**
  * Maximum number of cached bookings across all hosts. If a single host has more, its bookings are not cached and are
  * read in full for each digest.
  */
-const maxHeld = 2_000_000
-const heldMilliseconds = 10 * 60_000
+const maxCachedBookings = 2_000_000
+const cacheMilliseconds = 10 * 60_000
 
 /**
  * Caches hosts' bookings as this process last read them, so that a digest needs to read only newer changes. Without the
@@ -26,9 +26,9 @@ const heldMilliseconds = 10 * 60_000
  */
 export class BookingCache {
   private readonly hosts = new LRUCache<number, HostBookings>({
-    maxSize: maxHeld,
+    maxSize: maxCachedBookings,
     sizeCalculation: ({ bookings }) => bookings.length + 1,
-    ttl: heldMilliseconds,
+    ttl: cacheMilliseconds,
     ttlAutopurge: true,
     updateAgeOnGet: true,
   })
@@ -64,12 +64,12 @@ export class BookingCache {
   private async refresh(hostId: number, held: HostBookings): Promise<HostBookings> {
     const changed = new ChangedBookings(held.bookings.days)
     const readAfter = (version: Date | null) =>
-      findChanges(this.db, { host_id: hostId }, version, { skip: 0, limit: readAtOnce })
+      findChanges(this.db, { host_id: hostId }, version, { skip: 0, limit: readBatchSize })
     let { version } = held
     for (let reading = readAfter(version), isLast = false; !isLast; ) {
       const rows = await reading
       version = rows.at(-1)?.updated_at ?? version
-      isLast = rows.length < readAtOnce
+      isLast = rows.length < readBatchSize
       // The database finds the next rows while the current rows are processed.
       if (!isLast) reading = readAfter(version)
       for (const row of rows) changed.add(row)
