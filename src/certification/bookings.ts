@@ -1,7 +1,7 @@
 import { addDays, toDay } from '../core/clock.ts'
 import { DomainError } from '../core/errors.ts'
 import { prepareAvailability } from '../inventory/availability/write.ts'
-import { carryOut } from '../platform/mongo/transactions.ts'
+import { runUnit } from '../platform/mongo/transactions.ts'
 import { book, makeGuest } from '../sandbox/scenarios/stage.ts'
 import { bookingStatus } from '../stays/bookings/status.ts'
 import { findNewestBooking } from '../stays/bookings/store.ts'
@@ -183,7 +183,7 @@ async function takeUnits(run: Run, { checkin_at, checkout_at, ...place }: StayTo
   const units = (await readNights(app.db, hostId, [place.room_type_id], nights)).get(place.room_type_id) ?? []
   if (units.every(({ left }) => left === 0)) return
   const item = { ...place, available: 1, start_date: nights.from, end_date: nights.to }
-  await carryOut(app.db, await prepareAvailability(app, hostId, [item]))
+  await runUnit(app.db, await prepareAvailability(app, hostId, [item]))
   const guest = { user_id: await makeGuest(run), place, stay: { checkin_at, checkout_at } }
   await book(run, guest).catch((error) => {
     // The product has already booked the last unit, so no units are left either way.

@@ -1,5 +1,5 @@
 import { DomainError } from '../core/errors.ts'
-import { holdLease, releaseLease } from '../platform/mongo/lease.ts'
+import { acquireLease, releaseLease } from '../platform/mongo/lease.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
 import { keepOpen } from '../sandbox/life-store.ts'
 import { advance } from './advance.ts'
@@ -77,7 +77,7 @@ export class CertificationLeader {
       return
     }
     const now = clockWatch.databaseNow()
-    if (!(await holdLease(db, this.lease, now, new Date(now.getTime() + leaseMilliseconds)))) return
+    if (!(await acquireLease(db, this.lease, now, new Date(now.getTime() + leaseMilliseconds)))) return
     this.round ??= this.advanceAll(now)
       .catch((error) => this.warn(error))
       .finally(() => {

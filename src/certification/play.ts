@@ -2,7 +2,7 @@ import { addDays, toDay } from '../core/clock.ts'
 import { DomainError } from '../core/errors.ts'
 import { prepareAvailability } from '../inventory/availability/write.ts'
 import { findRoomTypesPage } from '../inventory/listings/room-types-store.ts'
-import { carryOut } from '../platform/mongo/transactions.ts'
+import { runUnit } from '../platform/mongo/transactions.ts'
 import type { ScenarioName } from '../sandbox/scenarios/names.ts'
 import { type PreparedScenario, scenarios } from '../sandbox/scenarios/scenarios.ts'
 import type { ScenarioParameters } from '../sandbox/scenarios/schema.ts'
@@ -71,7 +71,7 @@ export async function findOpenStay(
   const stay = stayOn(addDays(from, farDays + stayNights))
   const [place] = (await roomTypesOf(stage)) as [Place]
   const nights = { start_date: stay.checkin_at, end_date: addDays(stay.checkout_at, -1) }
-  await carryOut(app.db, await prepareAvailability(app, hostId, [{ ...place, available: count, ...nights }]))
+  await runUnit(app.db, await prepareAvailability(app, hostId, [{ ...place, available: count, ...nights }]))
   return { stay, place }
 }
 

@@ -6,7 +6,7 @@ import { DomainError } from '../core/errors.ts'
 import type { AppContext } from '../http/context.ts'
 import type { Caller } from '../http/request.ts'
 import { publicSigningKeys, signingKey } from '../platform/secrets/signing-keys.ts'
-import { share } from '../platform/time-limits.ts'
+import { cacheFor } from '../platform/time-limits.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
 import type { Certification } from './model.ts'
 import { serializeCertification } from './schema.ts'
@@ -56,7 +56,7 @@ const sharedSeconds = 5
 
 /** Route for the keys that verify reports. It needs no API key. All processes return the same keys (decisions §25). */
 export function jwksRoutes({ liveDb }: Pick<AppContext, 'liveDb'>) {
-  const read = share(sharedSeconds * 1000, () => publicSigningKeys(liveDb))
+  const read = cacheFor(sharedSeconds * 1000, () => publicSigningKeys(liveDb))
   return new Elysia({ detail: { hide: true } }).get('/.well-known/jwks.json', async ({ set }) => {
     const keys = await read()
     set.headers['cache-control'] = `public, max-age=${sharedSeconds}`

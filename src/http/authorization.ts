@@ -46,7 +46,7 @@ export async function authorize(
   const limit = config.authFailuresPerMinute
   let isLookingUp = false
   const mayLookUp = async () => {
-    const { remaining } = await rateLimiter.look(name, limit, minuteMilliseconds)
+    const { remaining } = await rateLimiter.peek(name, limit, minuteMilliseconds)
     // Lookups in progress may fail, so they count too; otherwise, concurrent requests could exceed the limit.
     const others = lookingUp.get(name) ?? 0
     if (remaining <= others && !lookUps.take('beyond', lookUpsPerSecondBeyondLimit, 1000).allowed)

@@ -30,7 +30,7 @@ export interface RateLimiter {
    */
   hit(name: string, limit: number, windowMilliseconds: number, record?: string): Promise<RateDecision>
   /** Returns a window's remaining capacity without counting a hit. */
-  look(name: string, limit: number, windowMilliseconds: number): Promise<RateState>
+  peek(name: string, limit: number, windowMilliseconds: number): Promise<RateState>
   /** Raises the version of the record behind `name`, which tells every process that the record has changed. */
   invalidate(name: string): Promise<void>
   /** True while the shared store responds; always true without a shared store. */
@@ -47,7 +47,7 @@ export interface RateLimiter {
 }
 
 /** One name's hits, oldest first. Hits before index `first` have left the window. */
-interface Recent {
+interface WindowHits {
   hits: number[]
   first: number
   windowMilliseconds: number
@@ -61,7 +61,7 @@ export class MemoryRateLimiter implements RateLimiter {
   readonly slots = new MemorySlots()
   readonly cache = noCache
   /** Hits by name; the least recently hit name comes first. */
-  private readonly names = new Map<string, Recent>()
+  private readonly names = new Map<string, WindowHits>()
   private readonly sweeper: ReturnType<typeof setInterval>
 
   /** @param now returns a monotonic clock's time in milliseconds */
@@ -96,19 +96,19 @@ export class MemoryRateLimiter implements RateLimiter {
   }
 
   /** Counts a hit that the shared store allowed at `at` (see `performance.now()`) and keeps the last `limit` hits. */
-  note(name: string, limit: number, windowMilliseconds: number, at: number): void {
+  recordHit(name: string, limit: number, windowMilliseconds: number, at: number): void {
     const recent = this.recent(name, windowMilliseconds)
     if (recent.hits.length - recent.first >= limit) recent.first += 1
     this.keep(name, recent, at)
   }
 
   /** Removes the latest hit, because the shared store refused it. */
-  giveBack(name: string): void {
+  undoHit(name: string): void {
     const recent = this.names.get(name)
     if (recent && recent.hits.length > recent.first) recent.hits.pop()
   }
 
-  async look(name: string, limit: number, windowMilliseconds: number): Promise<RateState> {
+  async peek(name: string, limit: number, windowMilliseconds: number): Promise<RateState> {
     const { hits, first } = this.recent(name, windowMilliseconds)
     const remaining = Math.max(0, limit - (hits.length - first))
     const last = hits.length > first ? (hits.at(-1) ?? 0) : undefined
@@ -131,7 +131,7 @@ export class MemoryRateLimiter implements RateLimiter {
     clearInterval(this.sweeper)
   }
 
-  private recent(name: string, windowMilliseconds: number): Recent {
+  private recent(name: string, windowMilliseconds: number): WindowHits {
     const recent = this.names.get(name) ?? { hits: [], first: 0, windowMilliseconds }
     recent.windowMilliseconds = windowMilliseconds
     const start = this.now() - windowMilliseconds
@@ -144,7 +144,7 @@ export class MemoryRateLimiter implements RateLimiter {
     return recent
   }
 
-  private keep(name: string, recent: Recent, now: number): void {
+  private keep(name: string, recent: WindowHits, now: number): void {
     recent.hits.push(now)
     this.names.delete(name)
     this.names.set(name, recent)

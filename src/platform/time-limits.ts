@@ -29,14 +29,14 @@ export function withTimeoutOrNull<T>(operation: Promise<T>, milliseconds: number
 }
 
 /**
- * Shares one call to `look` among all callers within a period, so that clients without a key cannot cause more calls by
+ * Shares one call to `load` among all callers within a period, so that clients without a key cannot cause more calls by
  * sending more requests. A call that has failed is not shared with later callers.
  */
-export function share<T>(milliseconds: number, look: () => Promise<T>): () => Promise<T> {
+export function cacheFor<T>(milliseconds: number, load: () => Promise<T>): () => Promise<T> {
   let last: { at: number; answer: Promise<T> } | undefined
   return () => {
     if (last && performance.now() - last.at <= milliseconds) return last.answer
-    const fresh = { at: performance.now(), answer: look() }
+    const fresh = { at: performance.now(), answer: load() }
     last = fresh
     fresh.answer.catch(() => {
       if (last === fresh) last = undefined

@@ -5,7 +5,7 @@ import type { AppContext } from '../http/context.ts'
 import { permissions } from '../http/permissions.ts'
 import { normalize } from '../http/schema/normalize.ts'
 import { prepareListing } from '../inventory/listings/write.ts'
-import { carryOut } from '../platform/mongo/transactions.ts'
+import { runUnit } from '../platform/mongo/transactions.ts'
 import { prepareUser } from '../stays/users/create.ts'
 import { UserCreate } from '../stays/users/schema.ts'
 
@@ -42,9 +42,9 @@ export async function seedDemo(app: Context): Promise<Demo> {
     { hostId: host.id, keyId: record.id, address: '127.0.0.1' },
     normalize(UserCreate, userBody),
   )
-  const { id: user_id } = await carryOut(db, user)
+  const { id: user_id } = await runUnit(db, user)
   const listing = await prepareListing(app, host.id, listingBody)
-  const { listing: created } = await carryOut(db, listing)
+  const { listing: created } = await runUnit(db, listing)
   const checkin_at = addDays(toDay(clock()), 30)
   const booking = {
     user_id,

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { AppContext } from '../http/context.ts'
-import { share, withTimeoutOrNull } from '../platform/time-limits.ts'
+import { cacheFor, withTimeoutOrNull } from '../platform/time-limits.ts'
 import type { StopReason } from './shutdown.ts'
 
 const timeoutMilliseconds = 2000
@@ -9,7 +9,7 @@ const timeoutMilliseconds = 2000
  * True while this process is shutting down. A replaced process does not count, because its successor serves the same
  * port and a proxy that received "not ready" would stop using both.
  */
-function isGoing(drain?: AbortSignal): boolean {
+function isShuttingDown(drain?: AbortSignal): boolean {
   return drain?.aborted === true && (drain.reason as StopReason) !== 'replaced'
 }
 
@@ -23,11 +23,11 @@ interface Check {
 
 function checksOf({ db, rateLimiter, clockWatch }: AppContext, drain?: AbortSignal): Check[] {
   return [
-    { name: 'shutdown', isEssential: true, holds: async () => !isGoing(drain) },
+    { name: 'shutdown', isEssential: true, holds: async () => !isShuttingDown(drain) },
     {
       name: 'database',
       isEssential: true,
-      holds: share(sharedMilliseconds, async () => Boolean(await db.db?.command({ ping: 1 }))),
+      holds: cacheFor(sharedMilliseconds, async () => Boolean(await db.db?.command({ ping: 1 }))),
     },
     { name: 'clock', isEssential: true, holds: async () => clockWatch.isSound() },
     { name: 'redis', isEssential: false, holds: () => rateLimiter.ready() },

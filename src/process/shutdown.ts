@@ -7,7 +7,7 @@ const noticeMilliseconds = 1000
 const quietMilliseconds = 2000
 /** Requests still in progress this long after the process was told to stop are cut off. */
 const graceMilliseconds = 15_000
-const lookEveryMilliseconds = 50
+const pollEveryMilliseconds = 50
 
 /** Maximum lifetime of a process after it was told to stop. */
 export const shutdownLimitMilliseconds = 18_500
@@ -62,6 +62,6 @@ async function untilQuiet(listener: Listener | null, graceEndsAt: number): Promi
     const now = listener?.connections() ?? connections
     if (now !== connections) quietAt = Date.now() + quietMilliseconds
     connections = now
-    await Bun.sleep(lookEveryMilliseconds)
+    await Bun.sleep(pollEveryMilliseconds)
   }
 }

@@ -69,7 +69,7 @@ export class Supervisor {
     this.isStopping = true
     for (const worker of this.living) {
       worker.kill('SIGTERM')
-      killLate(worker)
+      killAfterTimeout(worker)
     }
   }
 
@@ -97,7 +97,7 @@ export class Supervisor {
       this.serve(slot, worker)
       if (!old) continue
       sendTo(old, { retire: true })
-      killLate(old)
+      killAfterTimeout(old)
       await old.exited
     }
   }
@@ -139,7 +139,7 @@ export class Supervisor {
   }
 }
 
-function killLate(worker: Bun.Subprocess): void {
+function killAfterTimeout(worker: Bun.Subprocess): void {
   const timer = setTimeout(() => worker.kill('SIGKILL'), patienceMilliseconds)
   worker.exited.then(() => clearTimeout(timer))
 }

@@ -27,7 +27,7 @@ const patienceMilliseconds = 1000
  */
 export class CountsExchange<Worker extends Reachable> {
   private readonly reports = new Map<Worker, Counts>()
-  private ofEnded: Counts[] = []
+  private exitedCounts: Counts[] = []
   private readonly rounds = new Map<number, (worker: Worker) => void>()
   private lastRound = 0
 
@@ -51,7 +51,7 @@ export class CountsExchange<Worker extends Reachable> {
     this.reports.delete(worker)
     if (!last) return
     const sums = last.filter(({ type }) => String(type) === 'counter' || String(type) === 'histogram')
-    this.ofEnded = [await AggregatorRegistry.aggregate([...this.ofEnded, sums]).getMetricsAsJSON()]
+    this.exitedCounts = [await AggregatorRegistry.aggregate([...this.exitedCounts, sums]).getMetricsAsJSON()]
   }
 
   private async gather(): Promise<Counts[]> {
@@ -66,7 +66,7 @@ export class CountsExchange<Worker extends Reachable> {
     for (const worker of missing) sendTo(worker, { report: round })
     await Promise.race([promise, Bun.sleep(patienceMilliseconds)])
     this.rounds.delete(round)
-    return [...this.ofEnded, ...this.reports.values()]
+    return [...this.exitedCounts, ...this.reports.values()]
   }
 }
 

@@ -9,7 +9,7 @@ import type { ListingStatus } from '../inventory/listings/schema.ts'
 import { setListingStatus } from '../inventory/listings/store.ts'
 import { prepareListing } from '../inventory/listings/write.ts'
 import type { Db } from '../platform/mongo/connection.ts'
-import { carryOut, inTransaction, mapUnit, type UnitOfWork } from '../platform/mongo/transactions.ts'
+import { inTransaction, mapUnit, runUnit, type UnitOfWork } from '../platform/mongo/transactions.ts'
 import { prepareBooking } from '../stays/bookings/create.ts'
 import type { StatusWord } from '../stays/bookings/status.ts'
 import { prepareTransition } from '../stays/bookings/transitions.ts'
@@ -107,7 +107,7 @@ async function bookingOf(store: Store, scope: number, booking: BookingData): Pro
 
 async function seedRates(store: Store, scope: number, { id, data }: RatesData): Promise<void> {
   const context = { ...store, ids: withIds(store.ids, { rate_job: id }) }
-  await carryOut(store.db, await prepareRates(context, scope, data))
+  await runUnit(store.db, await prepareRates(context, scope, data))
 }
 
 /** The data of a fresh sandbox, read only once because a test suite may clear its sandbox before each test. */

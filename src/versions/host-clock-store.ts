@@ -1,7 +1,7 @@
 import { DomainError } from '../core/errors.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
-import { lookUpTogether } from '../platform/mongo/look-up.ts'
-import { together } from '../platform/mongo/statements.ts'
+import { batchedLookUp } from '../platform/mongo/look-up.ts'
+import { runBatched } from '../platform/mongo/statements.ts'
 import { findClocks } from './change-store.ts'
 import { type Counter, type HostClock, hostClockModel } from './model.ts'
 
@@ -36,7 +36,7 @@ export function advanceHostClock(
   now: Date,
   withMessage = false,
 ): Promise<Tick> {
-  return together(db, session, assignVersions, { hostId, now, withMessage })
+  return runBatched(db, session, assignVersions, { hostId, now, withMessage })
 }
 
 /** Assigns consecutive versions to several changes of one host, in order. */
@@ -238,7 +238,7 @@ function noClock(): DomainError {
   return new DomainError('conflict', 'The sandbox was cleared in the meantime; try again', [], 1)
 }
 
-const lookUpClock = lookUpTogether<Pick<HostClock, '_id'>, HostClock>(
+const lookUpClock = batchedLookUp<Pick<HostClock, '_id'>, HostClock>(
   (db, keys) =>
     findClocks(
       db,

@@ -13,7 +13,7 @@ import {
 } from '../../src/certification/model.ts'
 import { firstRefused, gradeRefusedResend, withoutAutomaticRetries } from '../../src/certification/step.ts'
 import { prepareAvailability } from '../../src/inventory/availability/write.ts'
-import { carryOut } from '../../src/platform/mongo/transactions.ts'
+import { runUnit } from '../../src/platform/mongo/transactions.ts'
 import { signingKey } from '../../src/platform/secrets/signing-keys.ts'
 import { toVersion } from '../../src/versions/format.ts'
 import { readHostClock } from '../../src/versions/host-clock-store.ts'
@@ -430,7 +430,7 @@ describe.concurrent('a certification', () => {
     const { action: _, text: __, ...asked } = next as NonNullable<typeof next>
     const { scope } = await stored(id)
     const items = await prepareAvailability(service.context.sandbox, scope as number, [asked as never])
-    await carryOut(db, items)
+    await runUnit(db, items)
     await lookOnce(id)
     const graded = async () =>
       (await service.look(actor.keyId, id)).cases.find(({ name }) => name === 'inventory.change')

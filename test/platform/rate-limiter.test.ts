@@ -50,7 +50,7 @@ test('MemoryRateLimiter enforces the limit in every sliding window, for up to 10
   expect(await allowed()).toBe(false)
   now = 100
   expect(await allowed()).toBe(true)
-  expect((await limiter.look('a', 3, 100)).remaining).toBe(2)
+  expect((await limiter.peek('a', 3, 100)).remaining).toBe(2)
   for (let name = 0; name < 100_500; name += 1) await limiter.hit(`address-${name}`, 3, 100)
   expect(limiter.size).toBe(100_000)
   // The most recently hit names are kept.
@@ -61,7 +61,7 @@ test('MemoryRateLimiter enforces the limit in every sliding window, for up to 10
 test('MemoryRateLimiter counts 300,000 hits of one name in time', async () => {
   const limiter = new MemoryRateLimiter()
   for (let hit = 0; hit < 300_000; hit += 1) await limiter.hit('busy', 1_000_000, 60_000)
-  expect((await limiter.look('busy', 1_000_000, 60_000)).remaining).toBe(700_000)
+  expect((await limiter.peek('busy', 1_000_000, 60_000)).remaining).toBe(700_000)
   await limiter.close()
 })
 

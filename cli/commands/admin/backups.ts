@@ -9,7 +9,7 @@ import {
   backUpEmbedded,
   readBackupRecord,
   requireEmptyFolder,
-  requireUnserved,
+  requireNotRunning,
   restoreEmbedded,
 } from '../../../src/platform/mongo/embedded-backup.ts'
 import { isAnyLeaseHeld } from '../../../src/platform/mongo/lease.ts'
@@ -105,7 +105,7 @@ export const restore = command({
     const known = latestVersion(migrations)
     if (oldest > known) throw new FutureSchemaError(oldest, known)
     await confirm(args, `Data stored since ${completed_at} will no longer be served.`)
-    await requireUnserved(dataDir)
+    await requireNotRunning(dataDir)
     const before = await readBefore()
     const aside = await restoreEmbedded(folder, dataDir, new Date())
     if (aside) note(`The previous data was moved to ${aside}`)
@@ -215,7 +215,7 @@ export const afterRestore = command({
     const { mongodbUrl, dataDir } = readConfig(process.env, ['MONGODB_URL'])
     // A running process would keep using the ids and clocks that it holds in memory.
     const database = mongodbUrl ? `${serversOf(mongodbUrl)}/${databaseNameOf(mongodbUrl)}` : dataDir
-    if (!mongodbUrl) await requireUnserved(dataDir)
+    if (!mongodbUrl) await requireNotRunning(dataDir)
     else await withDatabase(({ db, clock }) => requireStopped([db, sandboxDatabase(db)], clock(), database))
     await confirm(args, `Versions and ids of ${database} will be moved ahead, and its webhooks turned off.`)
     note(`Database: ${database}`)

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { isValidObjectId, type Types } from 'mongoose'
 import { notFound } from '../../core/errors.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
-import { together } from '../../platform/mongo/statements.ts'
+import { runBatched } from '../../platform/mongo/statements.ts'
 import { type AuditEntry, auditModel, type HostAuditEntry, hostAuditModel } from './model.ts'
 
 /** The actor of an action: the user of a command, a key, or the service. */
@@ -58,7 +58,7 @@ export async function recordAction(
 ): Promise<void> {
   const entry = { ...action, reason, ...(actor ?? (await commandActor(db))) }
   if (host_id === null) await auditModel(db).create([entry], { session })
-  else if (session) await together(db, session, insertEntries, { host_id, ...entry })
+  else if (session) await runBatched(db, session, insertEntries, { host_id, ...entry })
   else await hostAuditModel(db).create({ host_id, ...entry })
 }
 

@@ -65,7 +65,7 @@ export class KeyAuthorizer implements Authorizer {
     const host = await findHost(this.db, key.host_id)
     requireUsable({ key, secret, host }, now)
     const limit = limitOf(key, this.defaultLimit)
-    const state = await this.rateLimiter.look(rateLimitName(key.id), limit, minuteMilliseconds)
+    const state = await this.rateLimiter.peek(rateLimitName(key.id), limit, minuteMilliseconds)
     return { ...state, key, limit, window: 'default' }
   }
 
@@ -111,7 +111,7 @@ export async function inspectKey(
 ): Promise<{ key: ApiKey; limit: number; remaining: number; windowSeconds: number }> {
   const key = await findKeyById(liveDb, keyId)
   const limit = limitOf(key, config.rateLimitPerMinute)
-  const { remaining } = await rateLimiter.look(rateLimitName(keyId), limit, minuteMilliseconds)
+  const { remaining } = await rateLimiter.peek(rateLimitName(keyId), limit, minuteMilliseconds)
   return { key, limit, remaining, windowSeconds: minuteMilliseconds / 1000 }
 }
 

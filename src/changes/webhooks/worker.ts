@@ -1,6 +1,6 @@
 import { withTrace } from '../../core/trace.ts'
 import type { AppContext } from '../../http/context.ts'
-import { holdLease, releaseLease } from '../../platform/mongo/lease.ts'
+import { acquireLease, releaseLease } from '../../platform/mongo/lease.ts'
 import { withTimeoutOrNull } from '../../platform/time-limits.ts'
 import { HintSender, type SenderContext } from './sender.ts'
 import { hasWebhooks } from './store.ts'
@@ -103,7 +103,7 @@ export class WebhookWorker {
     if (!this.isNeeded) return
     const now = clockWatch.databaseNow()
     const until = new Date(now.getTime() + leaseIntervals * intervalMilliseconds)
-    if (!(await holdLease(db, this.lease, now, until))) return this.unfollow()
+    if (!(await acquireLease(db, this.lease, now, until))) return this.unfollow()
     this.heldUntil = until
     if (this.isStopped) return
     // A wrong clock would date signatures wrongly and mistime attempts, so another process must take over.

@@ -3,7 +3,7 @@ import { DomainError, notFound } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Caller } from '../../http/request.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
-import { holdLease, releaseLease } from '../../platform/mongo/lease.ts'
+import { acquireLease, releaseLease } from '../../platform/mongo/lease.ts'
 import { fieldsOf, isSuccess, signPost } from './attempt.ts'
 import {
   dropWaiting,
@@ -172,7 +172,7 @@ export async function testWebhook(
   await requireTurn(app, webhook)
   const lease = { name: `webhook-test/${webhook.id}`, owner: crypto.randomUUID() }
   const now = clockWatch.databaseNow()
-  if (!(await holdLease(db, lease, now, new Date(now.getTime() + maxTestMilliseconds))))
+  if (!(await acquireLease(db, lease, now, new Date(now.getTime() + maxTestMilliseconds))))
     throw new DomainError('conflict', 'A test of this webhook is in progress; wait for its result')
   const dated = clock(caller.hostId)
   const timestamp = `${dated.toISOString().slice(0, 19)}Z`

@@ -1,7 +1,7 @@
 import { stringify } from 'safe-stable-stringify'
 import { DomainError, invalidField } from '../../core/errors.ts'
 import { isDuplicate, isUnreachable } from '../../platform/mongo/errors.ts'
-import { carryOut, mapUnit, type UnitOfWork } from '../../platform/mongo/transactions.ts'
+import { mapUnit, runUnit, type UnitOfWork } from '../../platform/mongo/transactions.ts'
 import type { AppContext } from '../context.ts'
 import { parsePathId } from '../paths.ts'
 import type { Caller, RequestInput } from '../request.ts'
@@ -44,7 +44,7 @@ export async function runIdempotently<T, Envelope extends object>(
 ): Promise<Envelope> {
   const { idempotencyKey, body } = context.sent
   if (idempotencyKey === undefined)
-    return respond(context, toResponse(await carryOut(app.db, await prepare())))
+    return respond(context, toResponse(await runUnit(app.db, await prepare())))
   const claim = claimOf(app, context, idempotencyKey)
   // The hashes are keyed because a body may contain a password.
   const fingerprints = app.secrets.fingerprints(stringify(body) ?? '')
@@ -99,7 +99,7 @@ async function runOnce<T, Envelope extends object>(
     await saveResponse(db, session, { ...claim, fingerprint, status, body, user_id, expires_at })
     return response
   })
-  return carryOut(db, unit)
+  return runUnit(db, unit)
 }
 
 const majorityWaitMilliseconds = 4000

@@ -1,6 +1,6 @@
 import type { Db, Session } from '../../platform/mongo/connection.ts'
-import { lookUpTogether } from '../../platform/mongo/look-up.ts'
-import { together } from '../../platform/mongo/statements.ts'
+import { batchedLookUp } from '../../platform/mongo/look-up.ts'
+import { runBatched } from '../../platform/mongo/statements.ts'
 import { type Claim, type StoredResponse, storedResponseModel } from './model.ts'
 
 type ClaimId = Pick<Claim, '_id' | 'host_id'>
@@ -17,7 +17,7 @@ function findResponses(
   return storedResponseModel(db).collection.find<StoredResponse>(filter, { readConcern: { level } }).toArray()
 }
 
-const lookUpResponse = lookUpTogether<ClaimId, StoredResponse>(findResponses, ({ _id }) => _id)
+const lookUpResponse = batchedLookUp<ClaimId, StoredResponse>(findResponses, ({ _id }) => _id)
 
 /**
  * Returns the response stored for a claim, or null. Deletes an expired response to free its claim, because the database
@@ -46,7 +46,7 @@ export async function findStoredResponse(
  * duplicate-key error and the work is rolled back too.
  */
 export function saveResponse(db: Db, session: Session, response: StoredResponse): Promise<void> {
-  return together(db, session, saveResponses, response)
+  return runBatched(db, session, saveResponses, response)
 }
 
 async function saveResponses(db: Db, session: Session, responses: StoredResponse[]): Promise<undefined[]> {

@@ -20,7 +20,7 @@ async function boundsOfSkew(db: Db, wall: () => number): Promise<[least: number,
   return [(before - localTime.getTime()) / 1000, (wall() - localTime.getTime()) / 1000]
 }
 
-/** Error thrown while this process's clock is off. Another process can serve the request, or this one can later. */
+/** Error thrown while this process's clock is wrong. Another process, or this one later, can serve the request. */
 export class ClockSkewError extends Error {
   override readonly name = 'ClockSkewError'
   constructor(skewSeconds: number) {

@@ -71,7 +71,10 @@ export function compareIndexes(models: Preparable[]): Promise<IndexDifference[]>
         missing: defined.filter(({ options }) => !present.has(options.name)),
         changed: defined.filter(({ key, options }) => {
           const index = present.get(options.name)
-          return index && !isDeepStrictEqual(traitsOf(key, options), traitsOf(index.key, index))
+          return (
+            index &&
+            !isDeepStrictEqual(comparedProperties(key, options), comparedProperties(index.key, index))
+          )
         }),
       }
     }),
@@ -86,8 +89,11 @@ export async function indexesOf(collection: Collection) {
   })
 }
 
-/** Returns the properties on which two index definitions are compared. The order of the keys matters. */
-function traitsOf(key: object, { unique, expireAfterSeconds, partialFilterExpression }: IndexTraits) {
+/** Returns the properties by which two index definitions are compared. The order of the keys matters. */
+function comparedProperties(
+  key: object,
+  { unique, expireAfterSeconds, partialFilterExpression }: IndexTraits,
+) {
   return { keys: Object.entries(key), unique: Boolean(unique), expireAfterSeconds, partialFilterExpression }
 }
 

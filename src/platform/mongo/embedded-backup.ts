@@ -97,7 +97,7 @@ export async function requireEmptyFolder(folder: string): Promise<void> {
  * @throws Error if `folder` is not a complete backup, or if the data is in use
  */
 export async function restoreEmbedded(folder: string, dataDir: string, now: Date): Promise<string | null> {
-  await requireUnserved(dataDir)
+  await requireNotRunning(dataDir)
   await readBackupRecord(folder)
   const data = join(dataDir, 'mongodb')
   const aside = `${data}.before-${now.toISOString().replace(/[:.]/g, '')}`
@@ -130,7 +130,7 @@ function noBackup(folder: string): Error {
 }
 
 /** @throws Error if a service or a command uses a folder's embedded database, whether or not its server is alive */
-export async function requireUnserved(dataDir: string): Promise<void> {
+export async function requireNotRunning(dataDir: string): Promise<void> {
   const users = await readdir(join(dataDir, 'users')).catch(() => [])
   const isServed = await runningServer(await realpath(dataDir).catch(() => dataDir))
   if (isServed || users.some((pid) => isAlive(Number(pid))))

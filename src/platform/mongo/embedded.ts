@@ -74,17 +74,17 @@ export async function openEmbeddedMongod(folder: string): Promise<EmbeddedMongod
  * Also resumes writes that a killed backup left blocked.
  */
 function guardServer(dataDir: string) {
-  let looking: Promise<void> | undefined
+  let reviving: Promise<void> | undefined
   const revive = async () => {
     const running = await runningServer(dataDir)
     if (running) await releaseAbandonedLock(dataDir, running.port)
     else await start(dataDir)
   }
   const timer = setInterval(() => {
-    looking ??= revive()
+    reviving ??= revive()
       .catch(() => {}) // On a full disk, even a restart may fail. It is retried at the next interval.
       .finally(() => {
-        looking = undefined
+        reviving = undefined
       })
   }, reviveEveryMilliseconds)
   timer.unref()
@@ -92,7 +92,7 @@ function guardServer(dataDir: string) {
     /** Stops watching and waits for a restart in progress. */
     async end(): Promise<void> {
       clearInterval(timer)
-      await looking
+      await reviving
     },
   }
 }
@@ -166,8 +166,8 @@ async function start(dataDir: string): Promise<Running | null> {
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   if (!(await waitForLock(dataDir, child.pid))) return null
   await writeRecord(dataDir, { ...running, packaged: program === packagedMongod() })
-  const cameUp = await Promise.race([becomePrimary(port, startTimeoutMilliseconds), ended.then(() => false)])
-  return cameUp ? running : null
+  const isUp = await Promise.race([becomePrimary(port, startTimeoutMilliseconds), ended.then(() => false)])
+  return isUp ? running : null
 }
 
 /** Waits until the server has written its process id into the lock file. Returns false if the server ends first. */

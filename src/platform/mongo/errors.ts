@@ -2,7 +2,7 @@ import mongoose from 'mongoose'
 import { DomainError } from '../../core/errors.ts'
 import { TimeoutError } from '../time-limits.ts'
 
-/** Returns the error for a writer that kept losing to other requests, or whose turn did not come in time. */
+/** Returns the error for a writer that kept losing to concurrent writers or waited too long for its turn. */
 export function busy(): DomainError {
   return new DomainError('conflict', 'Another request is changing the same data; try again', [], 1)
 }
@@ -16,9 +16,9 @@ const unreachable = [
 ]
 
 /** Error codes of a server that is not yet or no longer primary, or is shutting down (drivers' specification). */
-const leaving = new Set<unknown>([91, 189, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436])
+const notPrimaryCodes = new Set<unknown>([91, 189, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436])
 /** Labels of errors that a driver retries until its time limit. */
-const passing = ['TransientTransactionError', 'RetryableWriteError']
+const transientLabels = ['TransientTransactionError', 'RetryableWriteError']
 
 /** True if the database was unreachable or the connection was lost. The same request may succeed soon. */
 export function isUnreachable(error: unknown): boolean {
@@ -26,7 +26,7 @@ export function isUnreachable(error: unknown): boolean {
     return true
   return (
     error instanceof mongo.MongoServerError &&
-    (leaving.has(error.code) || passing.some((label) => error.hasErrorLabel(label)))
+    (notPrimaryCodes.has(error.code) || transientLabels.some((label) => error.hasErrorLabel(label)))
   )
 }
 

@@ -20,5 +20,5 @@ export function indexPrefix(text: string): string {
   return text.slice(0, end)
 }
 
-/** Bytes that remain of the 1,024 after a host id, a status, a time, an id and the key's overhead. */
+/** Bytes of the 1,024 that a host id, a status, a time, an id and the key's overhead leave for text. */
 const maxIndexedBytes = 900

@@ -33,7 +33,7 @@ export interface Lease {
  *
  * @param now current time; like `until`, it is on the database's clock, because the processes' clocks differ
  */
-export async function holdLease(db: Db, { name, owner }: Lease, now: Date, until: Date): Promise<boolean> {
+export async function acquireLease(db: Db, { name, owner }: Lease, now: Date, until: Date): Promise<boolean> {
   const free = { _id: name, $or: [{ owner }, { until: { $lte: now } }] }
   try {
     await leaseModel(db).updateOne(free, { $set: { owner, until } }, { upsert: true })
@@ -57,7 +57,7 @@ export async function releaseLease(db: Db, { name, owner }: Lease): Promise<void
   await leaseModel(db).deleteOne({ _id: name, owner })
 }
 
-const lookEveryMilliseconds = 50
+const pollEveryMilliseconds = 50
 
 /**
  * Runs `work` under a lease, after waiting for the current holder to release it.
@@ -74,9 +74,9 @@ export async function withLease<T>(
 ): Promise<T> {
   const lease = { name, owner: crypto.randomUUID() }
   const deadline = performance.now() + waits
-  while (!(await holdLease(db, lease, now(), new Date(now().getTime() + lasts)))) {
+  while (!(await acquireLease(db, lease, now(), new Date(now().getTime() + lasts)))) {
     if (performance.now() > deadline) throw busy()
-    await Bun.sleep(lookEveryMilliseconds)
+    await Bun.sleep(pollEveryMilliseconds)
   }
   try {
     return await work()

@@ -5,7 +5,7 @@ import type { Db } from './connection.ts'
 /** Maximum number of documents that one query looks up. */
 const maxKeys = 100
 /** Look-ups wait while this many queries are in progress. Two keep the database busy while the next one is sent. */
-const maxUnderWay = 2
+const maxConcurrentQueries = 2
 /** Maximum wait for earlier queries, so that slow queries do not hold up later look-ups. */
 const maxWaitMilliseconds = 20
 
@@ -21,7 +21,7 @@ type LookUp<Key, Document> = (db: Db, key: Key) => Promise<Document | null>
  * @param find returns the documents with any of these keys, in any order
  * @param nameOf returns a text that is the same for a key and for the document with this key
  */
-export function lookUpTogether<Key, Document extends Key>(
+export function batchedLookUp<Key, Document extends Key>(
   find: (db: Db, keys: Key[]) => Promise<Document[]>,
   nameOf: (key: Key) => string | number,
 ): LookUp<Key, Document> {
@@ -41,7 +41,7 @@ export function lookUpTogether<Key, Document extends Key>(
       }
     }
     const schedule = (send: () => void) => {
-      if (underWay < maxUnderWay) return void setImmediate(send)
+      if (underWay < maxConcurrentQueries) return void setImmediate(send)
       const late = setTimeout(waiting.resolve, maxWaitMilliseconds)
       waiting.promise.then(() => {
         clearTimeout(late)
@@ -62,7 +62,7 @@ interface OfHost {
   id: number
 }
 
-/** Returns a function that looks up a host's documents by id; see {@link lookUpTogether}. */
+/** Returns a function that looks up a host's documents by id; see {@link batchedLookUp}. */
 export function lookUpById<Document extends OfHost>(
   // biome-ignore lint/suspicious/noExplicitAny: a projection may leave out any of the model's fields
   modelOf: (db: Db) => Model<any>,
@@ -75,5 +75,5 @@ export function lookUpById<Document extends OfHost>(
     }
     return modelOf(db).collection.find<Document>(filter, { projection }).toArray()
   }
-  return lookUpTogether(find, ({ host_id, id }) => `${host_id}/${id}`)
+  return batchedLookUp(find, ({ host_id, id }) => `${host_id}/${id}`)
 }

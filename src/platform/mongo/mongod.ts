@@ -87,7 +87,7 @@ export function packagedMongod(): string | null {
 export async function becomePrimary(port: number, timeoutMilliseconds: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMilliseconds
   while (Date.now() < deadline) {
-    // An error means that the server is not up yet, so it is asked again until the deadline.
+    // An error means that the server is not up yet, so the check is repeated until the deadline.
     if (await withServer(port, (admin) => promote(admin, `127.0.0.1:${port}`)).catch(() => false)) return true
     await Bun.sleep(50)
   }

@@ -22,7 +22,7 @@ const queues = new WeakMap<Session, StatementQueue>()
  * Runs a statement for one change. Changes that share a transaction and reach the same statement together send it as
  * one command. An error fails all of these changes.
  */
-export async function together<Item, Result>(
+export async function runBatched<Item, Result>(
   db: Db,
   session: Session,
   statement: Statement<Item, Result>,

@@ -38,7 +38,7 @@ export interface UnitOfWork<T> {
   /**
    * How this change shares one slow commit with others that wait for the same turn. Changes `in turn` run one after the
    * other, because each must see the previous one's writes. Changes `in step` also share their statements: each
-   * statement goes through `together()` and accounts for the other changes. A change with many statements has no
+   * statement goes through `runBatched()` and accounts for the other changes. A change with many statements has no
    * `shares` and gets its own transaction.
    */
   shares?: 'in turn' | 'in step'
@@ -57,7 +57,7 @@ export function mapUnit<T, U>(
 }
 
 /** Runs a prepared change; see {@link inTransaction}. */
-export function carryOut<T>(db: Db, unit: UnitOfWork<T>): Promise<T> {
+export function runUnit<T>(db: Db, unit: UnitOfWork<T>): Promise<T> {
   if (!unit.shares) return inTransaction(db, unit.queue, unit.run)
   return inSpan('transaction', () => inSharedTransaction(db, unit))
 }

@@ -5,7 +5,7 @@ import type { Db } from '../mongo/connection.ts'
 import { claimJob, deleteJob, type Job, type JobHandler, rescheduleJob, type Topics } from './outbox.ts'
 
 /** Polling interval for other processes' jobs. A process that enqueues a job wakes its own worker immediately. */
-const lookEveryMilliseconds = 5000
+const pollEveryMilliseconds = 5000
 const leaseMilliseconds = 30_000
 const renewEveryMilliseconds = 10_000
 const maxPauseMilliseconds = 600_000
@@ -93,8 +93,8 @@ class Lane {
 
   private async rest(): Promise<void> {
     const untilDue = this.dueAt - this.clock().getTime()
-    if (untilDue <= lookEveryMilliseconds) this.dueAt = Number.POSITIVE_INFINITY
-    const late = setTimeout(() => this.wake(), Math.max(0, Math.min(untilDue, lookEveryMilliseconds)))
+    if (untilDue <= pollEveryMilliseconds) this.dueAt = Number.POSITIVE_INFINITY
+    const late = setTimeout(() => this.wake(), Math.max(0, Math.min(untilDue, pollEveryMilliseconds)))
     await this.woken.promise
     this.woken = Promise.withResolvers<void>()
     clearTimeout(late)

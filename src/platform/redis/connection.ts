@@ -1,9 +1,9 @@
 import { Cluster, Redis } from 'ioredis'
 import type { RedisAddress } from '../../core/redis-address.ts'
-import { hitScript, type PlaceCommands, type RateLimitCommands, takeSlotScript } from './scripts.ts'
+import { hitScript, type RateLimitCommands, type SlotCommands, takeSlotScript } from './scripts.ts'
 
 /** A client for a single Redis server or a cluster, with this service's scripts as commands. */
-export type RedisClient = (Redis | Cluster) & RateLimitCommands & PlaceCommands
+export type RedisClient = (Redis | Cluster) & RateLimitCommands & SlotCommands
 
 const connectTimeoutMilliseconds = 1000
 const reconnectAfterMilliseconds = 200

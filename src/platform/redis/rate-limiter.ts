@@ -35,7 +35,7 @@ export class RedisRateLimiter implements RateLimiter {
   private readonly logged = new Map<string, unknown>()
   private usedFallbackAt = Number.NEGATIVE_INFINITY
   private probing: Promise<void> | undefined
-  private silentProbes = 0
+  private failedProbes = 0
   private probedAt = Number.NEGATIVE_INFINITY
   private observe: (seconds: number) => void = () => {}
 
@@ -77,7 +77,7 @@ export class RedisRateLimiter implements RateLimiter {
 
   async hit(name: string, limit: number, windowMilliseconds: number, record = name): Promise<RateDecision> {
     if (!this.up) return this.decideAlone(name, limit, windowMilliseconds)
-    const carried = this.isCarrying(windowMilliseconds)
+    const carried = this.mayHoldLocalHits(windowMilliseconds)
       ? this.fallback.take(name, limit, windowMilliseconds)
       : null
     if (carried?.allowed === false) return carried
@@ -87,36 +87,36 @@ export class RedisRateLimiter implements RateLimiter {
         this.redis.hitWindow(windowKey(name, record), versionKey(record), limit, windowMilliseconds, 1),
       )
       const [allowed, remaining, waitMilliseconds, version] = await withTimeout(hit, hitTimeoutMilliseconds)
-      if (allowed === 1 && !carried) this.fallback.note(name, limit, windowMilliseconds, sentAt)
-      if (allowed !== 1 && carried) this.fallback.giveBack(name)
+      if (allowed === 1 && !carried) this.fallback.recordHit(name, limit, windowMilliseconds, sentAt)
+      if (allowed !== 1 && carried) this.fallback.undoHit(name)
       const left = Math.min(remaining, carried?.remaining ?? remaining)
       return { allowed: allowed === 1, remaining: left, waitMilliseconds, version }
     } catch (error) {
-      this.noteFailure(error)
+      this.handleFailure(error)
       return carried ?? this.decideAlone(name, limit, windowMilliseconds)
     } finally {
       this.observe((performance.now() - sentAt) / 1000)
     }
   }
 
-  async look(name: string, limit: number, windowMilliseconds: number): Promise<RateState> {
-    const local = await this.fallback.look(name, limit, windowMilliseconds)
+  async peek(name: string, limit: number, windowMilliseconds: number): Promise<RateState> {
+    const local = await this.fallback.peek(name, limit, windowMilliseconds)
     if (!this.up) return local
     try {
       const look = inSpan('redis hitWindow', () =>
         this.redis.hitWindow(windowKey(name), versionKey(name), limit, windowMilliseconds, 0),
       )
       const [, remaining, waitMilliseconds] = await withTimeout(look, hitTimeoutMilliseconds)
-      if (!this.isCarrying(windowMilliseconds)) return { remaining, waitMilliseconds }
+      if (!this.mayHoldLocalHits(windowMilliseconds)) return { remaining, waitMilliseconds }
       return { remaining: Math.min(remaining, local.remaining), waitMilliseconds }
     } catch (error) {
-      this.noteFailure(error)
+      this.handleFailure(error)
       return local
     }
   }
 
   /** Marks Redis as down. A timeout does not prove an outage, so it only starts a probe with a longer timeout. */
-  private noteFailure(error: unknown): void {
+  private handleFailure(error: unknown): void {
     if (error instanceof TimeoutError) void this.probe()
     else this.markDown(error)
   }
@@ -169,12 +169,12 @@ export class RedisRateLimiter implements RateLimiter {
       if (!this.up && this.isOpen) this.log?.info('Redis responds: rate limits are shared again')
       this.up = true
       this.logged.clear()
-      this.silentProbes = 0
+      this.failedProbes = 0
     } catch (error) {
       this.markDown(error)
-      this.silentProbes += 1
+      this.failedProbes += 1
       if (this.redis.status === 'ready') this.redis.disconnect(true)
-      else if (this.redis.status === 'connect' && this.silentProbes % 2 === 0) this.redis.disconnect(true)
+      else if (this.redis.status === 'connect' && this.failedProbes % 2 === 0) this.redis.disconnect(true)
     }
   }
 
@@ -202,7 +202,7 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   /** True while the window may still contain hits that were allowed without Redis and are unknown to Redis. */
-  private isCarrying(windowMilliseconds: number): boolean {
+  private mayHoldLocalHits(windowMilliseconds: number): boolean {
     return performance.now() - this.usedFallbackAt < windowMilliseconds
   }
 

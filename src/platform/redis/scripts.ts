@@ -55,7 +55,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[3])
 return 1
 `
 
-export interface PlaceCommands {
+export interface SlotCommands {
   takeSlot(slots: string, slot: string, limit: number, milliseconds: number): Promise<0 | 1>
 }
 

@@ -1,7 +1,7 @@
 import { addDays, daysBetween, toDay } from '../../core/clock.ts'
 import { withIds } from '../../http/ids.ts'
 import { prepareAvailability } from '../../inventory/availability/write.ts'
-import { carryOut, mapUnit } from '../../platform/mongo/transactions.ts'
+import { mapUnit, runUnit } from '../../platform/mongo/transactions.ts'
 import type { StoredBooking } from '../../stays/bookings/model.ts'
 import { type StatusWord, toStatusWord } from '../../stays/bookings/status.ts'
 import { prepareTransition, transitionBooking } from '../../stays/bookings/transitions.ts'
@@ -95,7 +95,7 @@ export const scenarios: readonly Scenario[] = [
           const cancelled = mapUnit(booked, (made, session) =>
             prepareTransition(app, made, { to: 'cancelled' }).run(session),
           )
-          return summarizeBookings([await carryOut(app.db, cancelled)])
+          return summarizeBookings([await runUnit(app.db, cancelled)])
         },
       }
     },
@@ -130,7 +130,7 @@ export const scenarios: readonly Scenario[] = [
           const { app, hostId } = stage
           const end_date = addDays(stay.checkout_at, -1)
           const item = { ...place, available: 1, start_date: stay.checkin_at, end_date }
-          await carryOut(app.db, await prepareAvailability(app, hostId, [item]))
+          await runUnit(app.db, await prepareAvailability(app, hostId, [item]))
           const made = await book(stage, { user_id: await makeGuest(stage), place, stay })
           const nights = Array.from({ length: daysBetween(stay.checkin_at, stay.checkout_at) }, (_, index) =>
             addDays(stay.checkin_at, index),

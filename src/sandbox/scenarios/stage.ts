@@ -6,7 +6,7 @@ import { normalize } from '../../http/schema/normalize.ts'
 import { findRoomTypesPage, type ListingRoomTypes } from '../../inventory/listings/room-types-store.ts'
 import { findBookableListing, findListing } from '../../inventory/listings/store.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { carryOut } from '../../platform/mongo/transactions.ts'
+import { runUnit } from '../../platform/mongo/transactions.ts'
 import { prepareBooking } from '../../stays/bookings/create.ts'
 import type { StoredBooking } from '../../stays/bookings/model.ts'
 import { readNights } from '../../stays/nights/nights.ts'
@@ -132,7 +132,7 @@ export async function makeGuest({ app, hostId, keyId }: Stage): Promise<number> 
   const body = { email: `guest-${id}@example.com`, first_name: 'Guest', last_name: 'Sandbox' }
   const context = { ...app, ids: withIds(app.ids, { user: id }) }
   const origin = { hostId, keyId, address: '127.0.0.1' }
-  await carryOut(app.db, await prepareUser(context, origin, normalize(UserCreate, body)))
+  await runUnit(app.db, await prepareUser(context, origin, normalize(UserCreate, body)))
   return id
 }
 
@@ -152,5 +152,5 @@ export function prepareStay({ app, hostId }: Stage, { user_id, place, stay, mess
 
 /** Creates a guest's booking. */
 export async function book(stage: Stage, guestStay: GuestStay): Promise<StoredBooking> {
-  return carryOut(stage.app.db, await prepareStay(stage, guestStay))
+  return runUnit(stage.app.db, await prepareStay(stage, guestStay))
 }

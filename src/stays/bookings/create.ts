@@ -4,7 +4,7 @@ import type { AppContext } from '../../http/context.ts'
 import { findRowsCovering } from '../../inventory/availability/store.ts'
 import { type BookableListing, findBookableListing } from '../../inventory/listings/store.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
-import { together } from '../../platform/mongo/statements.ts'
+import { runBatched } from '../../platform/mongo/statements.ts'
 import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { advanceHostClock, hostQueue } from '../../versions/host-clock-store.ts'
 import { insertFirstMessage } from '../messages/store.ts'
@@ -47,7 +47,7 @@ export async function prepareBooking(
       const now = clock(hostId)
       const tick = await advanceHostClock(db, session, hostId, now, text !== null)
       if (tick.hasErasures) await requireNotErased(db, session, hostId, parts.guest.id)
-      await together(db, session, requireUnits, draft)
+      await runBatched(db, session, requireUnits, draft)
       const booking = await insertBooking(db, session, draft, tick, now)
       const { messageVersion: version } = tick
       if (text !== null && version !== null) {

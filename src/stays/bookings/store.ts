@@ -4,7 +4,7 @@ import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
 import { rowReader } from '../../platform/mongo/raw-rows.ts'
-import { DependentChangesError, together } from '../../platform/mongo/statements.ts'
+import { DependentChangesError, runBatched } from '../../platform/mongo/statements.ts'
 import { advanceHostClock, type Tick } from '../../versions/host-clock-store.ts'
 import { bookingModel, type StoredBooking } from './model.ts'
 import { bookingStatus } from './status.ts'
@@ -28,7 +28,7 @@ export function insertBooking(
 ): Promise<StoredBooking> {
   const change = { created_at: now, updated_at: version, trace: currentTraceparent() }
   const booking = { ...draft, created_sequence: sequence, ...change }
-  return together(db, session, insertBookings, booking)
+  return runBatched(db, session, insertBookings, booking)
 }
 
 async function insertBookings(db: Db, session: Session, bookings: StoredBooking[]): Promise<StoredBooking[]> {
@@ -49,7 +49,7 @@ export async function changeBooking(
 ): Promise<StoredBooking> {
   const { version } = await advanceHostClock(db, session, seen.host_id, now)
   const change = { ...values, updated_at: version, trace: currentTraceparent() }
-  await together(db, session, updateBookings, { seen, change })
+  await runBatched(db, session, updateBookings, { seen, change })
   return { ...seen, ...change }
 }
 
@@ -126,7 +126,7 @@ export function findBookingToChange(
   host_id: number,
   id: number,
 ): Promise<StoredBooking> {
-  return together(db, session, findBookingsToChange, { host_id, id })
+  return runBatched(db, session, findBookingsToChange, { host_id, id })
 }
 
 async function findBookingsToChange(

@@ -1,7 +1,7 @@
 import { DomainError } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
-import { carryOut, type UnitOfWork } from '../../platform/mongo/transactions.ts'
+import { runUnit, type UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { hostQueue } from '../../versions/host-clock-store.ts'
 import type { StoredBooking } from './model.ts'
 import { bookingStatus, type StatusWord, toStatusWord } from './status.ts'
@@ -72,5 +72,5 @@ export async function transitionBooking(
   booking: Pick<StoredBooking, 'host_id' | 'id' | 'status'>,
   transition: Transition,
 ): Promise<StoredBooking> {
-  return carryOut(context.db, prepareTransition(context, booking, transition))
+  return runUnit(context.db, prepareTransition(context, booking, transition))
 }

@@ -2,7 +2,7 @@ import { bookingTarget, eraseReasons, recordAction } from '../../access/audit/st
 import { toDay, toTimestamp } from '../../core/clock.ts'
 import type { AppContext } from '../../http/context.ts'
 import { findResponsesOf, overwriteResponse } from '../../http/idempotency/store.ts'
-import { carryOut } from '../../platform/mongo/transactions.ts'
+import { runUnit } from '../../platform/mongo/transactions.ts'
 import {
   countErasure,
   hostQueue,
@@ -109,7 +109,7 @@ export async function eraseGuest(context: Context, user: StoredUser): Promise<vo
 async function begin({ db, clock, mayHaveOpenStays }: Context, user: StoredUser): Promise<void> {
   const { host_id, id } = user
   if (user.erasing_at) return
-  await carryOut(db, {
+  await runUnit(db, {
     queue: hostQueue(host_id),
     async run(session) {
       await countErasure(db, session, host_id)
@@ -128,7 +128,7 @@ async function eraseBooking(context: Context, { host_id, id }: StoredBooking): P
   const conversation = { host_id, booking_id: id }
   await ensureConversation(db, conversation)
   await untilNear(context, host_id, 'last')
-  return carryOut(db, {
+  return runUnit(db, {
     queue: hostQueue(host_id),
     async run(session) {
       const now = clock()
@@ -147,7 +147,7 @@ async function eraseMessages(context: Context, { host_id, id }: StoredBooking): 
   const conversation = { host_id, booking_id: id }
   for (let left = messagesAtOnce; left === messagesAtOnce; ) {
     await untilNear(context, host_id, 'messages_last')
-    left = await carryOut(db, {
+    left = await runUnit(db, {
       queue: hostQueue(host_id),
       async run(session) {
         const found = await findUnerased(db, session, conversation, messagesAtOnce)

@@ -2,7 +2,7 @@ import { DomainError } from '../../core/errors.ts'
 import { currentTraceparent } from '../../core/trace.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
-import { carryOut, type UnitOfWork } from '../../platform/mongo/transactions.ts'
+import { runUnit, type UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { hostQueue, nextMessageVersion } from '../../versions/host-clock-store.ts'
 import { findUserIfAny } from '../users/store.ts'
 import type { Conversation, StoredMessage } from './model.ts'
@@ -49,7 +49,7 @@ export async function sendAsHost(
       ? null
       : await findStanding(db, { host_id, booking_id, id: Number(remembered), ...sent }, windowStart)
   if (first) return first
-  const message = await carryOut(db, await prepareSend(context, booking, sent))
+  const message = await runUnit(db, await prepareSend(context, booking, sent))
   const age = clock(host_id).getTime() - message.created_at.getTime()
   cache.set(name, String(message.id), Math.max(1, config.messageDedupSeconds * 1000 - age))
   return message
@@ -80,7 +80,7 @@ export async function replyAsGuest(
   const booking = await find()
   const guest = await findUserIfAny(context.db, booking.host_id, booking.user_id)
   const sent = { sender: 'guest', sender_name: guest?.name ?? '', text } as const
-  return carryOut(context.db, await prepareSend(context, booking, sent, also))
+  return runUnit(context.db, await prepareSend(context, booking, sent, also))
 }
 
 /**

@@ -3,7 +3,7 @@ import { type PageRequest, skipOf } from '../../http/pagination.ts'
 import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { busy, retryDuplicate } from '../../platform/mongo/errors.ts'
-import { together } from '../../platform/mongo/statements.ts'
+import { runBatched } from '../../platform/mongo/statements.ts'
 import { type Conversation, conversationModel, messageModel, type StoredMessage } from './model.ts'
 
 /** Identifies a booking's conversation by host and booking id. */
@@ -117,7 +117,7 @@ export async function findClosedConversations(db: Db, host_id: number): Promise<
 
 /** Stores a new message. */
 export function insertMessage(db: Db, session: Session, message: StoredMessage): Promise<void> {
-  return together(db, session, insertMessages, message)
+  return runBatched(db, session, insertMessages, message)
 }
 
 async function insertMessages(db: Db, session: Session, messages: StoredMessage[]): Promise<undefined[]> {

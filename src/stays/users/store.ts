@@ -4,7 +4,7 @@ import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { indexKey } from '../../platform/mongo/index-key.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
-import { together } from '../../platform/mongo/statements.ts'
+import { runBatched } from '../../platform/mongo/statements.ts'
 import { erasedPerson } from './erased.ts'
 import { emailIndex, type StoredUser, userModel } from './model.ts'
 
@@ -90,7 +90,7 @@ export async function insertUser(db: Db, session: Session, user: StoredUser): Pr
  * @throws DomainError `validation` at `user_id`
  */
 export function requireNotErased(db: Db, session: Session, hostId: number, id: number): Promise<void> {
-  return together(db, session, requireNoneErased, { hostId, id })
+  return runBatched(db, session, requireNoneErased, { hostId, id })
 }
 
 async function requireNoneErased(

@@ -6,7 +6,7 @@ import { compactRoomTypes } from '../../../src/inventory/availability/compaction
 import { availabilityBlockModel } from '../../../src/inventory/availability/model.ts'
 import { findCounts, findRows, findRowsCovering } from '../../../src/inventory/availability/store.ts'
 import { prepareAvailability } from '../../../src/inventory/availability/write.ts'
-import { carryOut, inSnapshot, inTransaction } from '../../../src/platform/mongo/transactions.ts'
+import { inSnapshot, inTransaction, runUnit } from '../../../src/platform/mongo/transactions.ts'
 import { testApp } from '../../support/app.ts'
 import { storedRows } from '../../support/availability.ts'
 import { fillPortfolio } from '../../support/portfolio.ts'
@@ -44,7 +44,7 @@ async function write({ hostId, pair }: Owner, ranges: Range[]) {
   const items = ranges.map(({ start, length, available }) => {
     return { ...pair, available, start_date: day(start), end_date: day(start + length - 1) }
   })
-  await carryOut(db, await prepareAvailability(live, hostId, items))
+  await runUnit(db, await prepareAvailability(live, hostId, items))
 }
 
 /** Rows as a partner sees them. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lookUpById, lookUpTogether } from '../../../src/platform/mongo/look-up.ts'
+import { batchedLookUp, lookUpById } from '../../../src/platform/mongo/look-up.ts'
 import { userModel } from '../../../src/stays/users/model.ts'
 import { seedBooking, testApp } from '../../support/app.ts'
 
@@ -11,7 +11,7 @@ const { live, actor } = await testApp()
  */
 function recordedLookUp(ends: Promise<unknown>[] = []) {
   const queries: number[][] = []
-  const lookUp = lookUpTogether<{ id: number }, { id: number; read: number }>(
+  const lookUp = batchedLookUp<{ id: number }, { id: number; read: number }>(
     async (_, keys) => {
       const read = queries.push(keys.map(({ id }) => id))
       await ends[read - 1]

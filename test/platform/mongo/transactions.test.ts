@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { DomainError } from '../../../src/core/errors.ts'
 import type { Db, Session } from '../../../src/platform/mongo/connection.ts'
 import { lockModel } from '../../../src/platform/mongo/locks.ts'
-import { together } from '../../../src/platform/mongo/statements.ts'
-import { carryOut, inTransaction, type UnitOfWork } from '../../../src/platform/mongo/transactions.ts'
+import { runBatched } from '../../../src/platform/mongo/statements.ts'
+import { inTransaction, runUnit, type UnitOfWork } from '../../../src/platform/mongo/transactions.ts'
 import { testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 
@@ -17,7 +17,7 @@ async function insertAll(_: Db, session: Session, ids: string[]): Promise<string
   return ids
 }
 
-const insert = (_id: string) => (session: Session) => together(db, session, insertAll, _id)
+const insert = (_id: string) => (session: Session) => runBatched(db, session, insertAll, _id)
 
 type Shares = NonNullable<UnitOfWork<unknown>['shares']>
 
@@ -30,7 +30,7 @@ async function inOneTurn(
   const gate = Promise.withResolvers<void>()
   const first = inTransaction(db, queue, () => gate.promise)
   const units = changes.map((run, index) => ({ queue, run, shares: shares[index % shares.length] as Shares }))
-  const waiting = Promise.allSettled(units.map((unit) => carryOut(db, unit)))
+  const waiting = Promise.allSettled(units.map((unit) => runUnit(db, unit)))
   let [transactions, inserts] = [0, 0]
   const note = ({ command, commandName }: CommandStartedEvent) => {
     if (command.startTransaction) transactions += 1

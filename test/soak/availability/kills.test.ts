@@ -3,7 +3,7 @@ import { addDays } from '../../../src/core/clock.ts'
 import { enqueueCompaction } from '../../../src/inventory/availability/compaction.ts'
 import { findCounts } from '../../../src/inventory/availability/store.ts'
 import { prepareAvailability } from '../../../src/inventory/availability/write.ts'
-import { carryOut, inSnapshot, inTransaction } from '../../../src/platform/mongo/transactions.ts'
+import { inSnapshot, inTransaction, runUnit } from '../../../src/platform/mongo/transactions.ts'
 import { jobModel } from '../../../src/platform/outbox/outbox.ts'
 import { testApp, testEnvironment } from '../../support/app.ts'
 import { fillRows, storedRows } from '../../support/availability.ts'
@@ -34,7 +34,7 @@ test('kill -9 in the middle of compactions changes no response, and the next pro
         return { ...pair, available: round, start_date, end_date: addDays(start_date, 3 + at) }
       }),
     )
-    await carryOut(db, await prepareAvailability(service.live, actor.hostId, items))
+    await runUnit(db, await prepareAvailability(service.live, actor.hostId, items))
   }
   const roomTypes = pairs.map(({ room_type_id }) => room_type_id)
   await inTransaction(db, 'test', (session) =>

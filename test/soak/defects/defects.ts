@@ -79,7 +79,7 @@ const rows: Row[] = [
   ],
   [
     'a booking without a check of its units',
-    'await together(db, session, requireUnits, draft)',
+    'await runBatched(db, session, requireUnits, draft)',
     'void requireUnits',
     'availability bookings',
   ],

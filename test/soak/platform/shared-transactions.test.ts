@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { DomainError } from '../../../src/core/errors.ts'
-import { carryOut, inTransaction } from '../../../src/platform/mongo/transactions.ts'
+import { inTransaction, runUnit } from '../../../src/platform/mongo/transactions.ts'
 import {
   queueTimeoutMilliseconds,
   transactionTimeoutMilliseconds,
@@ -25,7 +25,7 @@ test('a change whose shared transaction fell apart ends no later than it would h
   const startedAt = Date.now()
   const ending = Promise.all(
     changes.map(async (unit) => {
-      const [outcome] = await Promise.allSettled([carryOut(db, unit)])
+      const [outcome] = await Promise.allSettled([runUnit(db, unit)])
       return { outcome, milliseconds: Date.now() - startedAt }
     }),
   )
