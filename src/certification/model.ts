@@ -1,20 +1,5 @@
 import { modelOf } from '../platform/mongo/collections.ts'
-import {
-  flag,
-  list,
-  mixed,
-  mixedOrNull,
-  moment,
-  momentOrNull,
-  number,
-  numberOrNull,
-  objectOrNull,
-  type Stored,
-  schemaOf,
-  text,
-  textOrNull,
-  word,
-} from '../platform/mongo/fields.ts'
+import { field, type Stored, schemaOf } from '../platform/mongo/fields.ts'
 import type { CaseName, Profile } from './cases.ts'
 
 export interface Place {
@@ -89,61 +74,61 @@ export interface Facts {
 }
 
 const stepFields = {
-  id: text,
-  index: number,
+  id: field.text,
+  index: field.number,
   /**
    * A step is stored before it is played, so a process that takes over may play the step again, which is harmless. Held
    * requests are released only once, before the step is first played.
    */
-  state: word<'begun' | 'released' | 'played'>(),
-  began_at: moment,
+  state: field.literal<'begun' | 'released' | 'played'>(),
+  began_at: field.moment,
   /**
    * Number of requests that belong to earlier steps. Later requests belong to this step. A count is used because the
    * processes' clocks differ.
    */
-  after: number,
-  played_at: momentOrNull,
+  after: field.number,
+  played_at: field.momentOrNull,
   /** A number that grows as the product advances, and the time at which it last grew. */
-  progress: number,
-  progress_at: moment,
-  memo: mixed<Memo>(),
+  progress: field.number,
+  progress_at: field.moment,
+  memo: field.mixed<Memo>(),
 }
 
 const fields = {
-  _id: number,
-  key_id: number,
+  _id: field.number,
+  key_id: field.number,
   /**
    * Id of the key's host. The field is not named `host_id`, because documents with a `host_id` are deleted with their
    * sandbox.
    */
-  of_host: number,
+  of_host: field.number,
   /** Scope of the sandbox in which the certification runs; null until the sandbox is filled. */
-  scope: numberOrNull,
-  seed: text,
-  profiles: list<Profile>(String),
-  status: word<'running' | 'passed' | 'failed' | 'expired'>(),
-  started_at: moment,
-  ended_at: momentOrNull,
-  cases: list<Case>(Object),
-  step: objectOrNull(stepFields),
+  scope: field.numberOrNull,
+  seed: field.text,
+  profiles: field.list<Profile>(String),
+  status: field.literal<'running' | 'passed' | 'failed' | 'expired'>(),
+  started_at: field.moment,
+  ended_at: field.momentOrNull,
+  cases: field.list<Case>(Object),
+  step: field.objectOrNull(stepFields),
   /**
    * The action that the product is asked to take; null until the sandbox is filled, and once the certification has
    * ended.
    */
-  next: mixedOrNull<Next>(),
-  facts: mixed<Facts>(),
+  next: field.mixedOrNull<Next>(),
+  facts: field.mixed<Facts>(),
   /** Secret for hashing bodies and `Idempotency-Key`s; null once the certification has ended. */
-  secret: textOrNull,
+  secret: field.textOrNull,
   /** Number of requests seen, whether recorded or only counted. */
-  requests: number,
+  requests: field.number,
   /** Number that grows with each change to the course, so that two processes never overwrite each other's changes. */
-  revision: number,
+  revision: field.number,
   /**
    * Time at which the records of late requests are deleted; null while the certification is running and once the
    * records are deleted.
    */
-  sweep_at: momentOrNull,
-  expires_at: moment,
+  sweep_at: field.momentOrNull,
+  expires_at: field.moment,
 }
 
 /** A certification: the course that is played, its progress and its grades. */
@@ -163,29 +148,29 @@ schema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'certification_ex
 export const certificationModel = modelOf<Certification>('certifications', schema)
 
 const recordFields = {
-  certification_id: number,
+  certification_id: field.number,
   /** Number of the request within its certification, counted from 1. */
-  ordinal: number,
+  ordinal: field.number,
   /** Method and route. */
-  operation: text,
+  operation: field.text,
   /** Times at which the request arrived and at which its response was about to be sent. */
-  at: moment,
-  answered_at: moment,
-  request_id: textOrNull,
-  status: number,
-  fault: textOrNull,
+  at: field.moment,
+  answered_at: field.moment,
+  request_id: field.textOrNull,
+  status: field.number,
+  fault: field.textOrNull,
   /** Number of booking versions that this response was the first to deliver. */
-  delivered: number,
+  delivered: field.number,
   /** True if the response is a page of the feed. The next two fields describe the page. */
-  is_page: flag,
-  is_first: flag,
+  is_page: field.flag,
+  is_first: field.flag,
   /** A version after which the page starts; null for the beginning of the feed. */
-  from: momentOrNull,
-  items: number,
-  nights: number,
-  body_hash: textOrNull,
-  key_hash: textOrNull,
-  expires_at: moment,
+  from: field.momentOrNull,
+  items: field.number,
+  nights: field.number,
+  body_hash: field.textOrNull,
+  key_hash: field.textOrNull,
+  expires_at: field.moment,
 }
 
 /**
@@ -203,14 +188,14 @@ const deliveryFields = {
   /**
    * Combines certification, booking and version, so that each version of a booking is stored once per certification.
    */
-  _id: text,
-  certification_id: number,
-  booking_id: number,
-  version: moment,
-  status: text,
-  checkin_at: text,
-  checkout_at: text,
-  expires_at: moment,
+  _id: field.text,
+  certification_id: field.number,
+  booking_id: field.number,
+  version: field.moment,
+  status: field.text,
+  checkin_at: field.text,
+  checkout_at: field.text,
+  expires_at: field.moment,
 }
 
 /**

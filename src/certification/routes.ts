@@ -3,7 +3,7 @@ import type { Access } from '../http/access.ts'
 import { Confirmation, Envelope, ok } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
 import { parsePathId } from '../http/paths.ts'
-import { responseObject, shown } from '../http/schema/fields.ts'
+import { output, responseObject } from '../http/schema/fields.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
 import { courseOf } from './advance.ts'
 import { judgeState } from './deliveries.ts'
@@ -36,7 +36,7 @@ export function certificationRoutes(app: SandboxContext) {
       {
         access,
         response: {
-          200: Envelope(shown.list('Certifications of the key, newest first', CertificationView)),
+          200: Envelope(output.list('Certifications of the key, newest first', CertificationView)),
         },
         detail: { operationId: 'listSandboxCertifications', summary: 'List the certifications' },
       },
@@ -105,7 +105,7 @@ export function certificationRoutes(app: SandboxContext) {
         response: {
           200: Envelope(
             responseObject(
-              { report: shown.text('Report as a compact JWS signed with Ed25519, valid for one year') },
+              { report: output.text('Report as a compact JWS signed with Ed25519, valid for one year') },
               'The report',
             ),
           ),

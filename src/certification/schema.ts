@@ -3,14 +3,14 @@ import { toTimestamp, toTimestampOrNull } from '../core/clock.ts'
 import {
   date,
   idInBody,
-  named,
   nullable,
   oneOf,
   optional,
+  output,
   requestObject,
   responseObject,
-  shown,
   text,
+  withTitle,
 } from '../http/schema/fields.ts'
 import { bookingStatus, type StatusWord } from '../stays/bookings/status.ts'
 import { profileOf, profiles, rules } from './cases.ts'
@@ -19,7 +19,7 @@ import type { Certification, RequestRecord } from './model.ts'
 const profile = oneOf(profiles, 'Profile that a product can be certified for')
 
 /** Body of `POST /sandbox/certifications`. */
-export const CertificationStart = named(
+export const CertificationStart = withTitle(
   'CertificationStart',
   requestObject({
     profiles: Type.Array(profile, {
@@ -39,7 +39,7 @@ export const CertificationStart = named(
 const maxBookings = 10_000
 
 /** Body of `PUT /sandbox/certifications/{id}/state`. */
-export const CertificationState = named(
+export const CertificationState = withTitle(
   'CertificationState',
   requestObject({
     bookings: Type.Array(
@@ -59,8 +59,8 @@ export const CertificationState = named(
 export type CertificationState = Static<typeof CertificationState>
 
 const place = {
-  listing_id: shown.integer('Id of the listing', 'id'),
-  room_type_id: shown.integer('Id of the room type', 'id'),
+  listing_id: output.integer('Id of the listing', 'id'),
+  room_type_id: output.integer('Id of the room type', 'id'),
 }
 
 /** Returns the schema of a property that only some actions have. */
@@ -68,36 +68,38 @@ function only<T extends TSchema>(actions: string, description: string, make: (de
   const full = `${description}, for ${actions}; null for other actions`
   return nullable(make(full), { description: full })
 }
-const id = (description: string) => shown.integer(description, 'id')
+const id = (description: string) => output.integer(description, 'id')
 
-const NextAction = named(
+const NextAction = withTitle(
   'CertificationNext',
   responseObject({
-    action: shown.word(
+    action: output.literal(
       'Action to take',
       ...(['start', 'stop', 'wait', 'push_all', 'push_change', 'book', 'cancel', 'upload_state'] as const),
     ),
-    text: shown.text('Action in words'),
+    text: output.text('Action in words'),
     booking_id: only('`cancel`', 'Id of the booking to cancel', id),
     user_id: only('`book`', 'Id of a user who can be the guest', id),
     listing_id: only('`push_change` and `book`', 'Id of the listing', id),
     room_type_id: only('`push_change` and `book`', 'Id of the room type', id),
-    room_types: only('`push_all`', 'Room types to push', (text) => shown.list(text, responseObject(place))),
-    checkin_at: only('`book`', 'First night of the stay', shown.date),
-    checkout_at: only('`book`', 'Day of departure', shown.date),
-    start_date: only('`push_all` and `push_change`', 'First night to push', shown.date),
-    end_date: only('`push_all` and `push_change`', 'Last night to push, inclusive', shown.date),
-    available: only('`push_change`', 'Number of units per night to push', (text) => shown.integer(text)),
+    room_types: only('`push_all`', 'Room types to push', (text) => output.list(text, responseObject(place))),
+    checkin_at: only('`book`', 'First night of the stay', output.date),
+    checkout_at: only('`book`', 'Day of departure', output.date),
+    start_date: only('`push_all` and `push_change`', 'First night to push', output.date),
+    end_date: only('`push_all` and `push_change`', 'Last night to push, inclusive', output.date),
+    available: only('`push_change`', 'Number of units per night to push', (text) => output.integer(text)),
   }),
 )
 
-const ProgressView = named(
+const ProgressView = withTitle(
   'CertificationProgress',
   responseObject({
-    last_request_at: shown.timestampOrNull("Time of the product's last request; null if there is none"),
-    last_operation: shown.textOrNull("Method and route of the product's last request; null if there is none"),
-    missing_count: shown.integer('Number of bookings that the product has yet to read', 'count'),
-    missing_booking_ids: shown.list(
+    last_request_at: output.timestampOrNull("Time of the product's last request; null if there is none"),
+    last_operation: output.textOrNull(
+      "Method and route of the product's last request; null if there is none",
+    ),
+    missing_count: output.integer('Number of bookings that the product has yet to read', 'count'),
+    missing_booking_ids: output.list(
       'Ids of the first five missing bookings',
       Type.Integer({ description: 'Id of a booking' }),
     ),
@@ -115,18 +117,18 @@ export interface Progress {
 }
 
 /** A certification with the state of its cases. */
-export const CertificationView = named(
+export const CertificationView = withTitle(
   'Certification',
   responseObject({
-    id: shown.integer('Id of the certification', 'id'),
-    status: shown.word(
+    id: output.integer('Id of the certification', 'id'),
+    status: output.literal(
       'Status of the certification',
       ...(['running', 'passed', 'failed', 'expired'] as const),
     ),
-    profiles: shown.list('Profiles that the product is certified for', profile),
-    seed: shown.text('Seed that determines the course'),
-    started_at: shown.timestamp('Time at which the certification started'),
-    ended_at: shown.timestampOrNull('Time at which the certification ended; null while it is running'),
+    profiles: output.list('Profiles that the product is certified for', profile),
+    seed: output.text('Seed that determines the course'),
+    started_at: output.timestamp('Time at which the certification started'),
+    ended_at: output.timestampOrNull('Time at which the certification ended; null while it is running'),
     next: nullable(NextAction, {
       description: 'Next action; null until the sandbox is filled and once the certification has ended',
     }),
@@ -134,21 +136,24 @@ export const CertificationView = named(
       description:
         'Last request of the product and the bookings that it has yet to read; null unless a running certification is read',
     }),
-    cases: shown.list(
+    cases: output.list(
       'Cases that the product is graded by',
-      named(
+      withTitle(
         'CertificationCase',
         responseObject({
-          name: shown.text('Name of the case'),
+          name: output.text('Name of the case'),
           profile,
-          rule: shown.text('Requirement for passing the case'),
-          status: shown.word('Status of the case', ...(['waiting', 'passed', 'failed', 'skipped'] as const)),
-          because: shown.textOrNull('Reason that the case failed or was skipped; null otherwise'),
-          request_ids: shown.list(
+          rule: output.text('Requirement for passing the case'),
+          status: output.literal(
+            'Status of the case',
+            ...(['waiting', 'passed', 'failed', 'skipped'] as const),
+          ),
+          because: output.textOrNull('Reason that the case failed or was skipped; null otherwise'),
+          request_ids: output.list(
             'Requests that prove the failure; empty unless the case failed',
             Type.String({ description: 'Id of a request' }),
           ),
-          guide: shown.text('Link to the description of the cases in the guide'),
+          guide: output.text('Link to the description of the cases in the guide'),
         }),
       ),
     ),

@@ -31,7 +31,7 @@ const needed: Record<Profile, Permission[]> = {
 
 /** Number of bookings created at the start; more than the feed's largest page can hold. */
 const bookingsAtStart = 130
-const bookedAtOnce = 16
+const concurrentBookings = 16
 const stayNights = 30
 const keptMilliseconds = 396 * 86_400_000
 /**
@@ -116,9 +116,11 @@ async function begin(stage: Stage, certification: Certification): Promise<Certif
   const stay = { checkin_at, checkout_at: addDays(checkin_at, stayNights) }
   const places = await placesFor(stage, null, stay, bookingsAtStart)
   // Bookings that are created concurrently share transactions.
-  for (let start = 0; start < places.length; start += bookedAtOnce)
+  for (let start = 0; start < places.length; start += concurrentBookings)
     await Promise.all(
-      places.slice(start, start + bookedAtOnce).map((place) => book(stage, { user_id: guest, place, stay })),
+      places
+        .slice(start, start + concurrentBookings)
+        .map((place) => book(stage, { user_id: guest, place, stay })),
     )
   await beginObservation(app.db, scope, certification._id)
   const begun = { scope, ...firstStep(app.clockWatch.databaseNow()) }

@@ -1,7 +1,7 @@
 import { type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { Pagination } from './pagination.ts'
 import { mayContainApiKey } from './paths.ts'
-import { ignoredFieldsOf, named, responseObject, shown } from './schema/fields.ts'
+import { ignoredFieldsOf, output, responseObject, withTitle } from './schema/fields.ts'
 
 /** The part of a request's context that is needed to build its response. */
 export interface ResponseContext {
@@ -46,10 +46,10 @@ export function metaOf(context: ResponseContext): {
 
 /** Schemas of the `meta` fields that every success response has. */
 export const metaFields = {
-  request_id: Type.Optional(shown.text('Id of the request, to quote when contacting support')),
+  request_id: Type.Optional(output.text('Id of the request, to quote when contacting support')),
   sandbox: Type.Optional(Type.Literal(true, { description: 'True in the sandbox; absent on live data' })),
   ignored: Type.Optional(
-    shown.list(
+    output.list(
       'Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none',
       Type.String({ description: 'Path such as `room_types.0.colour`; `…` for one that is long or unusual' }),
     ),
@@ -73,13 +73,13 @@ export const PageEnvelope = <T extends TSchema, P extends TObject = typeof Pagin
 
 /** An entry of `errors[]` in a response that reports an earlier error. */
 export const ProblemShown = responseObject({
-  path: shown.text('Path of the problem in the request, such as `data.0.room_type_id`'),
-  code: shown.text('Code for the kind of problem'),
-  message: shown.text('Human-readable description of what is expected at this path'),
+  path: output.text('Path of the problem in the request, such as `data.0.room_type_id`'),
+  code: output.text('Code for the kind of problem'),
+  message: output.text('Human-readable description of what is expected at this path'),
 })
 
 /** `data` of a response that only confirms an action. */
-export const Confirmation = named(
+export const Confirmation = withTitle(
   'Confirmation',
-  responseObject({ message: shown.text('Human-readable description of what was done') }),
+  responseObject({ message: output.text('Human-readable description of what was done') }),
 )

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { named, responseObject, shown } from './schema/fields.ts'
+import { output, responseObject, withTitle } from './schema/fields.ts'
 
 /** The query parameters `page` and `per_page` (decisions §2), which `query.ts` converts to numbers. */
 export const pageQuery = (defaultPerPage: number, maxPerPage: number) => ({
@@ -40,21 +40,21 @@ export function skipOf({ page, perPage }: PageRequest): number {
 }
 
 /** The contract's `meta.pagination`. */
-export const Pagination = named(
+export const Pagination = withTitle(
   'Pagination',
   responseObject({
-    current_page: shown.integer('Number of the requested page', 'id'),
-    per_page: shown.integer('Maximum number of items per page', 'id'),
-    total: shown.integer('Total number of matching items across all pages', 'count'),
-    last_page: shown.integer(
+    current_page: output.integer('Number of the requested page', 'id'),
+    per_page: output.integer('Maximum number of items per page', 'id'),
+    total: output.integer('Total number of matching items across all pages', 'count'),
+    last_page: output.integer(
       'Number of the last page; there are more pages while it is greater than `current_page`',
       'id',
     ),
-    from: shown.integerOrNull(
+    from: output.integerOrNull(
       'Position of the first item on this page, starting at 1; null if the page is empty',
       'id',
     ),
-    to: shown.integerOrNull(
+    to: output.integerOrNull(
       'Position of the last item on this page, starting at 1; null if the page is empty',
       'id',
     ),

@@ -1,36 +1,27 @@
 import { modelOf } from '../platform/mongo/collections.ts'
-import {
-  list,
-  moment,
-  number,
-  numberOrNull,
-  type Stored,
-  schemaOf,
-  textOrNull,
-  word,
-} from '../platform/mongo/fields.ts'
+import { field, type Stored, schemaOf } from '../platform/mongo/fields.ts'
 import type { FaultRule } from './faults/rule.ts'
 
 const fields = {
   /** The scope, which replaces the host id in all of the sandbox's documents. */
-  _id: number,
-  key_id: number,
+  _id: field.number,
+  key_id: field.number,
   /** `filling` until all data is stored, `open` until the sandbox is cleared or swept, then `ended`. */
-  state: word<'filling' | 'open' | 'ended'>(),
+  state: field.literal<'filling' | 'open' | 'ended'>(),
   /** Time at which the sandbox expires or its filling is abandoned; for an ended sandbox, time of its final sweep. */
-  due_at: moment,
+  due_at: field.moment,
   /** Upper bound on the number of documents in the sandbox. */
-  documents: number,
+  documents: field.number,
   /** Approximate total size of the request bodies written to the sandbox, in bytes. */
-  bytes: number,
+  bytes: field.number,
   /** Number of seconds by which the sandbox's clock is ahead. */
-  ahead_seconds: { ...number, default: 0 },
+  ahead_seconds: { ...field.number, default: 0 },
   /** Rules that inject faults into requests and hints. */
-  rules: list<FaultRule>(Object),
+  rules: field.list<FaultRule>(Object),
   /** Changes whenever the rules are replaced. */
-  rules_id: textOrNull,
+  rules_id: field.textOrNull,
   /** Id of the certification that is observing the sandbox and injecting faults into it; null if there is none. */
-  observer_id: numberOrNull,
+  observer_id: field.numberOrNull,
 }
 
 /**
@@ -54,13 +45,13 @@ export const sandboxModel = modelOf<Sandbox>('sandboxes', schema)
 
 const keyFields = {
   /** Id of the key. */
-  _id: number,
+  _id: field.number,
   /** Times of the last 60 fills of the key's sandbox. */
-  fills: list<Date>(Date),
+  fills: field.list<Date>(Date),
   /** The last version that any of the key's sandboxes issued, in seconds since 1970. */
-  last_version: { ...number, default: 0 },
+  last_version: { ...field.number, default: 0 },
   /** The last message version that any of the key's sandboxes issued, in seconds since 1970. */
-  last_message_version: { ...number, default: 0 },
+  last_message_version: { ...field.number, default: 0 },
 }
 
 /** The part of a key's state that outlives its sandboxes. */

@@ -1,15 +1,15 @@
 import { modelOf } from '../platform/mongo/collections.ts'
-import { type Field, number, type Stored, schemaOf } from '../platform/mongo/fields.ts'
+import { type Field, field, type Stored, schemaOf } from '../platform/mongo/fields.ts'
 
 const fields = {
   /** Host id. */
-  _id: number,
+  _id: field.number,
   /** The latest booking version, in whole seconds since 1970. */
-  last: number,
+  last: field.number,
   /** The latest message version, in whole seconds since 1970. */
-  messages_last: number,
+  messages_last: field.number,
   /** Total number of changes to bookings, availability and webhooks, plus the number of guest erasures. */
-  sequence: number,
+  sequence: field.number,
   /** Number of guest erasures that have started. */
   erasures: { type: Number, default: 0 } as Field<number>,
   /** Number of times that the host's held requests were released; see `releaseHeld()`. */

@@ -7,6 +7,7 @@ import type { Db } from '../../../src/platform/mongo/connection.ts'
 import { latestVersion, readSchemaState } from '../../../src/platform/mongo/schema-version.ts'
 import { release } from '../../../src/process/release.ts'
 import { findBookingsOfUser } from '../../../src/stays/bookings/store.ts'
+import { guestsWithStaysEndedBefore } from '../../../src/stays/guests/ended-stays.ts'
 import {
   eraseGuest,
   OpenStayError,
@@ -15,7 +16,6 @@ import {
   requireNoOpenStay,
 } from '../../../src/stays/guests/erase.ts'
 import { exportGuest } from '../../../src/stays/guests/export.ts'
-import { guestsEndedBefore } from '../../../src/stays/guests/stays-ended.ts'
 import type { StoredUser } from '../../../src/stays/users/model.ts'
 import { findUserIfAny, findUserOfAnyHost, findUsersByEmail } from '../../../src/stays/users/store.ts'
 import { command, flag, option, requiredOption } from '../../command.ts'
@@ -141,7 +141,7 @@ async function chosen({ db, clock }: Administration, args: EraseValues): Promise
   const hostId = args.host === undefined ? undefined : parseId(args.host)
   // Without this check, a wrong id would look like a host that has no old guests.
   if (hostId !== undefined) await findHost(db, hostId)
-  return Array.fromAsync(guestsEndedBefore(db, hostId, before, clock()))
+  return Array.fromAsync(guestsWithStaysEndedBefore(db, hostId, before, clock()))
 }
 
 interface Erasing {

@@ -51,7 +51,7 @@ function bookingCommand(name: 'confirm' | 'cancel', description: string, example
         return transitionBooking(act, booking, {
           to: name === 'cancel' ? 'cancelled' : 'confirmed',
           reason,
-          also: (session, kept) => act.record(session, booking.host_id, kept),
+          extraWrite: (session, kept) => act.record(session, booking.host_id, kept),
         })
       }
       const moved = await administer(`bookings ${name}`, bookingTarget(id), move, { record: 'caller' })

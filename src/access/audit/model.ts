@@ -1,23 +1,23 @@
 import { modelOf } from '../../platform/mongo/collections.ts'
-import { moment, number, type Stored, schemaOf, text, textOrNull } from '../../platform/mongo/fields.ts'
+import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 
 const fields = {
-  at: moment,
+  at: field.moment,
   /** A command's effective OS user, a partner's key, or `service`. */
-  user: text,
+  user: field.text,
   /** The computer's name, or a partner's client address. */
-  machine: text,
+  machine: field.text,
   /** The user who ran the command through `sudo`, as reported by `sudo`; null if `sudo` was not used. */
-  sudo_user: textOrNull,
+  sudo_user: field.textOrNull,
   /** The account of the database connection; null if it has none, for example on the embedded server. */
-  database_user: textOrNull,
+  database_user: field.textOrNull,
   /** The command, for example `keys revoke`. */
-  action: text,
-  target: text,
+  action: field.text,
+  target: field.text,
   /** The reason as free text; null if none was given or the guest was erased. */
-  reason: textOrNull,
+  reason: field.textOrNull,
 }
-const hostFields = { host_id: number, ...fields }
+const hostFields = { host_id: field.number, ...fields }
 
 /**
  * A record of an administrative action, a partner's booking transition or webhook change, or a webhook that the service

@@ -99,7 +99,7 @@ async function accountOf(db: Db): Promise<string | null> {
 export type ListedAction = AuditEntry & { id: string }
 
 /** Criteria for entries of the audit log. */
-export interface AuditQuestion {
+export interface AuditCriteria {
   /** Only entries older than the entry with this id. */
   after?: string | undefined
   /** Only entries at or after `since` and before `until`. */
@@ -114,7 +114,7 @@ export interface AuditQuestion {
  */
 export async function listActions(
   db: Db,
-  { after, since, until }: AuditQuestion,
+  { after, since, until }: AuditCriteria,
   limit: number,
 ): Promise<ListedAction[]> {
   const last = after === undefined ? null : await findAction(db, after)

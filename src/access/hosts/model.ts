@@ -1,16 +1,16 @@
 import { modelOf } from '../../platform/mongo/collections.ts'
-import { moment, momentOrNull, number, type Stored, schemaOf, text } from '../../platform/mongo/fields.ts'
+import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 
 const fields = {
-  id: number,
-  name: text,
-  email: text,
-  created_at: moment,
-  last_login_at: momentOrNull,
+  id: field.number,
+  name: field.text,
+  email: field.text,
+  created_at: field.moment,
+  last_login_at: field.momentOrNull,
   /**
    * Time at which the host was suspended; null if it is not suspended. All keys of a suspended host count as inactive.
    */
-  suspended_at: momentOrNull,
+  suspended_at: field.momentOrNull,
 }
 
 export type Host = Stored<typeof fields>

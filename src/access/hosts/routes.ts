@@ -3,7 +3,7 @@ import { toTimestamp } from '../../core/clock.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { named, responseObject, shown } from '../../http/schema/fields.ts'
+import { output, responseObject, withTitle } from '../../http/schema/fields.ts'
 
 /** Route that returns the host profile, which a partner reads to check a key (contract, `GET /v1/me`). */
 export function hostRoutes(app: AppContext) {
@@ -24,13 +24,13 @@ export function hostRoutes(app: AppContext) {
 }
 
 /** Response of `GET /v1/me` (contract, Host profile). */
-export const HostProfile = named(
+export const HostProfile = withTitle(
   'HostProfile',
   responseObject({
-    name: shown.text('Name of the host account'),
-    email: shown.text('E-mail address of the host account', 'email'),
-    created_at: shown.timestamp('Time at which the host account was created'),
-    last_login_at: shown.timestamp(
+    name: output.text('Name of the host account'),
+    email: output.text('E-mail address of the host account', 'email'),
+    created_at: output.timestamp('Time at which the host account was created'),
+    last_login_at: output.timestamp(
       'Time at which the host last logged in; equal to `created_at` before the first login',
     ),
   }),

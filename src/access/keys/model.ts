@@ -1,53 +1,41 @@
 import type { Permission } from '../../http/permissions.ts'
 import { modelOf } from '../../platform/mongo/collections.ts'
-import {
-  type Field,
-  flag,
-  list,
-  listOf,
-  moment,
-  momentOrNull,
-  number,
-  numberOrNull,
-  type Stored,
-  schemaOf,
-  text,
-} from '../../platform/mongo/fields.ts'
+import { type Field, field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 
 const secretFields = {
-  hash: text,
+  hash: field.text,
   /** The secret's first 12 characters. */
-  prefix: text,
+  prefix: field.text,
   /** End of the rotation's overlap; null for the current secret. */
-  expires_at: momentOrNull,
+  expires_at: field.momentOrNull,
 }
 
 /** One secret of a key. A rotated key keeps its previous secrets, each with the end of its overlap. */
 export type KeySecret = Stored<typeof secretFields>
 
 const fields = {
-  id: number,
-  host_id: number,
-  name: text,
-  permissions: list<Permission>(String),
-  secrets: listOf(secretFields),
-  active: flag,
-  revoked_at: momentOrNull,
-  expires_at: momentOrNull,
+  id: field.number,
+  host_id: field.number,
+  name: field.text,
+  permissions: field.list<Permission>(String),
+  secrets: field.listOf(secretFields),
+  active: field.flag,
+  revoked_at: field.momentOrNull,
+  expires_at: field.momentOrNull,
   /** Requests per minute; null for the service's default. */
-  rate_limit: numberOrNull,
+  rate_limit: field.numberOrNull,
   /**
    * Networks from which the key is accepted, in CIDR form; empty if the key is accepted from anywhere. Keys minted by
    * the first release lack this field.
    */
-  allowed_from: list<string>(String) as Field<string[] | undefined>,
-  usage_count: { ...number, default: 0 },
-  last_used_at: momentOrNull,
+  allowed_from: field.list<string>(String) as Field<string[] | undefined>,
+  usage_count: { ...field.number, default: 0 },
+  last_used_at: field.momentOrNull,
   /** Latest version up to which the key has read the booking feed; null until the key reads the feed. */
-  bookings_read: momentOrNull,
+  bookings_read: field.momentOrNull,
   /** The last 20 client addresses, latest first. */
-  addresses: listOf({ address: text, last_used_at: moment }),
-  created_at: moment,
+  addresses: field.listOf({ address: field.text, last_used_at: field.moment }),
+  created_at: field.moment,
 }
 
 export type ApiKey = Stored<typeof fields>

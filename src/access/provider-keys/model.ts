@@ -1,14 +1,14 @@
 import { modelOf } from '../../platform/mongo/collections.ts'
-import { moment, number, type Stored, schemaOf, text } from '../../platform/mongo/fields.ts'
+import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 
 const fields = {
-  host_id: number,
-  provider: text,
-  secret_id: text,
-  sealed: text,
+  host_id: field.number,
+  provider: field.text,
+  secret_id: field.text,
+  sealed: field.text,
   /** Keyed hash of the provider key. It is unique, because two accounts may not store the same key. */
-  fingerprint: text,
-  updated_at: moment,
+  fingerprint: field.text,
+  updated_at: field.moment,
 }
 
 /** A host's own key at an integration provider, encrypted. */

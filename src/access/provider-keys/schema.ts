@@ -1,7 +1,7 @@
-import { named, requestObject, requiredText, responseObject, shown } from '../../http/schema/fields.ts'
+import { output, requestObject, requiredText, responseObject, withTitle } from '../../http/schema/fields.ts'
 
 /** Body of `POST …/provider-key`. */
-export const ProviderKeyWrite = named(
+export const ProviderKeyWrite = withTitle(
   'ProviderKeyWrite',
   requestObject({
     provider_api_key: requiredText(255, {
@@ -17,10 +17,10 @@ export const outcomes = ['created', 'updated', 'unchanged'] as const
 export type Outcome = (typeof outcomes)[number]
 
 /** Response of `POST …/provider-key`. */
-export const ProviderKeyResult = named(
+export const ProviderKeyResult = withTitle(
   'ProviderKeyResult',
   responseObject({
-    status: shown.word('Outcome of storing the key', ...outcomes),
-    message: shown.text('Outcome in words'),
+    status: output.literal('Outcome of storing the key', ...outcomes),
+    message: output.text('Outcome in words'),
   }),
 )

@@ -29,7 +29,7 @@ export const maxNetworks = 1000
 const otherNetworks = 'others'
 
 /** The recorded requests and counts of one key. */
-interface Noted {
+interface PendingEntries {
   key: CountedKey
   failures: StoredRequest[]
   others: StoredRequest[]
@@ -53,7 +53,7 @@ const maxSeries = 10_000
 
 /** Collects each key's requests in memory and writes them every 1.5 s, so that no request waits for the write. */
 export class RequestJournal implements Journal {
-  private noted = new Map<number | string, Noted>()
+  private noted = new Map<number | string, PendingEntries>()
   /** The networks that are counted individually in the current hour. */
   private networks = { hour: 0, names: new Set<string>() }
   /** Number of entries in memory, including entries that are being written. */
@@ -106,16 +106,16 @@ export class RequestJournal implements Journal {
     await this.flush()
   }
 
-  private notedOf(key: CountedKey): Noted {
+  private notedOf(key: CountedKey): PendingEntries {
     const name = key.address ?? key.id
     const known = this.noted.get(name)
     if (known) return known
-    const fresh: Noted = { key, failures: [], others: [], counts: new Map() }
+    const fresh: PendingEntries = { key, failures: [], others: [], counts: new Map() }
     this.noted.set(name, fresh)
     return fresh
   }
 
-  private list({ key, failures, others }: Noted, entry: RequestEntry): void {
+  private list({ key, failures, others }: PendingEntries, entry: RequestEntry): void {
     if (this.size >= maxUnwritten || failures.length >= maxUnwrittenOfKey) {
       this.onDropped(1)
       return

@@ -1,35 +1,26 @@
 import type { Failure } from '../../http/request.ts'
 import { modelOf } from '../../platform/mongo/collections.ts'
-import {
-  flag,
-  mixed,
-  moment,
-  number,
-  type Stored,
-  schemaOf,
-  text,
-  textOrNull,
-} from '../../platform/mongo/fields.ts'
+import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 import type { KindCounts } from './kinds.ts'
 
 const requestFields = {
   /** Assigned when the request is recorded, so that a repeated write stores it only once. Ids sort by arrival. */
-  _id: text,
-  host_id: number,
-  key_id: number,
-  failed: flag,
-  at: moment,
-  request_id: textOrNull,
-  method: text,
-  path: text,
-  status: number,
-  error: mixed<Failure | null>(),
-  duration_ms: number,
-  replayed: flag,
-  sandbox: flag,
-  address: text,
-  fault: textOrNull,
-  expires_at: moment,
+  _id: field.text,
+  host_id: field.number,
+  key_id: field.number,
+  failed: field.flag,
+  at: field.moment,
+  request_id: field.textOrNull,
+  method: field.text,
+  path: field.text,
+  status: field.number,
+  error: field.mixed<Failure | null>(),
+  duration_ms: field.number,
+  replayed: field.flag,
+  sandbox: field.flag,
+  address: field.text,
+  fault: field.textOrNull,
+  expires_at: field.moment,
 }
 
 /** A request made with a key. */
@@ -44,19 +35,19 @@ export const requestModel = modelOf<StoredRequest>('requests', request)
 
 const countsFields = {
   /** Made up of the key or address, the hour and the journal, so that no two processes write to the same document. */
-  _id: text,
-  host_id: number,
-  key_id: number,
+  _id: field.text,
+  host_id: field.number,
+  key_id: field.number,
   /**
    * Client network whose failed authentications are counted; absent for a key. A network's host id and key id are 0.
    */
-  address: textOrNull,
-  hour: moment,
+  address: field.textOrNull,
+  hour: field.moment,
   /** Counts by minute of the hour, from 0 to 59. */
-  minutes: mixed<Record<string, KindCounts>>(),
+  minutes: field.mixed<Record<string, KindCounts>>(),
   /** Number of the last batch added to this document. */
-  batch: number,
-  expires_at: moment,
+  batch: field.number,
+  expires_at: field.moment,
 }
 
 /** One process's counts for one hour, by minute: a key's requests, or a client network's failed authentications. */

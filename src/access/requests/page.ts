@@ -1,6 +1,6 @@
 import { invalidField, type Problem } from '../../core/errors.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import type { RequestQuestion } from './question.ts'
+import type { RequestCriteria } from './criteria.ts'
 import { findRequests, type LoggedRequest } from './store.ts'
 
 /** One page of a key's requests, newest first. */
@@ -16,7 +16,7 @@ export interface RequestPage {
  */
 export async function readRequestPage(
   db: Db,
-  question: RequestQuestion & { key_id: number },
+  question: RequestCriteria & { key_id: number },
   { cursor, perPage }: { cursor: string | undefined; perPage: number },
   now: Date,
 ): Promise<RequestPage> {

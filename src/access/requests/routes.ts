@@ -4,7 +4,7 @@ import type { Access } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { requestObject, shown } from '../../http/schema/fields.ts'
+import { output, requestObject } from '../../http/schema/fields.ts'
 import { readCounts } from './counts-store.ts'
 import type { KindCounts } from './kinds.ts'
 import { cursorProblems, readRequestPage } from './page.ts'
@@ -39,7 +39,10 @@ export function requestRoutes(app: AppContext) {
           isValidAt('cursor') ? cursorProblems(query) : [],
         ),
         response: {
-          200: PageEnvelope(shown.list('Requests on this page, newest first', RequestView), CursorPagination),
+          200: PageEnvelope(
+            output.list('Requests on this page, newest first', RequestView),
+            CursorPagination,
+          ),
         },
         detail: { operationId: 'listRequests', summary: 'List the requests made with this key' },
       },
@@ -59,7 +62,7 @@ export function requestRoutes(app: AppContext) {
         query: requestObject(countFilters),
         response: {
           200: Envelope(
-            shown.list('Request counts of the last 24 hours by minute, oldest first', RequestCount),
+            output.list('Request counts of the last 24 hours by minute, oldest first', RequestCount),
           ),
         },
         detail: {

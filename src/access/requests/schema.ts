@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { ProblemShown } from '../../http/envelope.ts'
 import { Pagination, pageQuery } from '../../http/pagination.ts'
-import { named, nullable, responseObject, shown, text } from '../../http/schema/fields.ts'
+import { nullable, output, responseObject, text, withTitle } from '../../http/schema/fields.ts'
 
 const since = (description: string) =>
   Type.Optional(
@@ -45,57 +45,59 @@ export const countFilters = {
 
 const RequestError = responseObject(
   {
-    type: shown.text('Kind of error, as in the response'),
-    message: shown.text('Description of the error'),
-    errors: shown.list('Individual problems, at most the first 20', ProblemShown),
+    type: output.text('Kind of error, as in the response'),
+    message: output.text('Description of the error'),
+    errors: output.list('Individual problems, at most the first 20', ProblemShown),
   },
   'Error in the response',
 )
 
 /** A logged request as shown to the key's holder (decisions §18). */
-export const RequestView = named(
+export const RequestView = withTitle(
   'Request',
   responseObject({
-    id: shown.text('Id of the entry; unique, unlike a request id, which may repeat'),
-    request_id: shown.textOrNull('`X-Request-Id` of the response; null if request ids are switched off'),
-    at: shown.timestamp('Time at which the request arrived'),
-    method: shown.text('Method of the request'),
-    path: shown.text('Path of the request without its query; `…` stands for malformed parts'),
-    status: shown.integer('Status of the response; 0 if a sandbox fault left the request without a response'),
+    id: output.text('Id of the entry; unique, unlike a request id, which may repeat'),
+    request_id: output.textOrNull('`X-Request-Id` of the response; null if request ids are switched off'),
+    at: output.timestamp('Time at which the request arrived'),
+    method: output.text('Method of the request'),
+    path: output.text('Path of the request without its query; `…` stands for malformed parts'),
+    status: output.integer(
+      'Status of the response; 0 if a sandbox fault left the request without a response',
+    ),
     error: nullable(RequestError, { description: 'Error in the response; null if the request succeeded' }),
-    duration_ms: shown.number(
+    duration_ms: output.number(
       'Duration of the request in milliseconds, excluding the time for which `wait` held it',
     ),
-    replayed: shown.boolean('True if the response replayed an earlier one with the same `Idempotency-Key`'),
-    sandbox: shown.boolean('True for a request to the sandbox'),
-    address: shown.text('Client address of the request'),
-    fault: shown.textOrNull('Sandbox fault that the request met; null if none'),
+    replayed: output.boolean('True if the response replayed an earlier one with the same `Idempotency-Key`'),
+    sandbox: output.boolean('True for a request to the sandbox'),
+    address: output.text('Client address of the request'),
+    fault: output.textOrNull('Sandbox fault that the request met; null if none'),
   }),
 )
 export type RequestView = Static<typeof RequestView>
 
 /** Page metadata of a cursor-paginated list. */
-export const CursorPagination = named(
+export const CursorPagination = withTitle(
   'CursorPagination',
   responseObject({
     per_page: Pagination.properties.per_page,
-    next_cursor: shown.textOrNull('Cursor of the next page; null on the last page'),
+    next_cursor: output.textOrNull('Cursor of the next page; null on the last page'),
   }),
 )
 
 /** The request counts of one minute (decisions §18). */
-export const RequestCount = named(
+export const RequestCount = withTitle(
   'RequestCount',
   responseObject({
-    at: shown.timestamp('Start of the minute; minutes without requests are omitted'),
-    succeeded: shown.integer('Number of responses with a status below 400', 'count'),
-    refused: shown.integer('Number of responses with a status from 400 to 499, except 429', 'count'),
-    limited: shown.integer(
+    at: output.timestamp('Start of the minute; minutes without requests are omitted'),
+    succeeded: output.integer('Number of responses with a status below 400', 'count'),
+    refused: output.integer('Number of responses with a status from 400 to 499, except 429', 'count'),
+    limited: output.integer(
       'Number of responses with status 429 because the rate limit was exceeded',
       'count',
     ),
-    failed: shown.integer('Number of responses with a status of 500 or above', 'count'),
-    unanswered: shown.integer('Number of requests that a sandbox fault left without a response', 'count'),
+    failed: output.integer('Number of responses with a status of 500 or above', 'count'),
+    unanswered: output.integer('Number of requests that a sandbox fault left without a response', 'count'),
   }),
 )
 export type RequestCount = Static<typeof RequestCount>

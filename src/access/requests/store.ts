@@ -2,9 +2,9 @@ import type { RequestEntry } from '../../http/request.ts'
 import { keepNewest } from '../../platform/mongo/collections.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { ignoreDuplicates } from '../../platform/mongo/errors.ts'
+import { lowestId, type RequestCriteria, requestFilter } from './criteria.ts'
 import { kindOf } from './kinds.ts'
 import { requestModel, type StoredRequest } from './model.ts'
-import { lowestId, type RequestQuestion, requestFilter } from './question.ts'
 
 /** Entries per key that trimming keeps; between trims, up to 10,000 failures and 1,100 others exist (decisions §18). */
 export const keptEntries = { failures: 9900, others: 1000 } as const
@@ -15,7 +15,7 @@ export const failureMilliseconds = 7 * dayMilliseconds
 const otherMilliseconds = 90 * dayMilliseconds
 
 /** Number of entries per database write, small enough that other requests are served between writes. */
-const entriesAtOnce = 500
+const entriesPerWrite = 500
 
 /** Identifies one of a key's two series of requests: failures or all others. */
 export type RequestSeries = Pick<StoredRequest, 'host_id' | 'key_id' | 'failed'>
@@ -34,8 +34,8 @@ export function toStoredRequest(key: { id: number; hostId: number }, entry: Requ
 /** Stores entries, skipping entries that are already stored. */
 export async function insertRequests(db: Db, requests: StoredRequest[]): Promise<void> {
   const { collection } = requestModel(db)
-  for (let start = 0; start < requests.length; start += entriesAtOnce) {
-    const part = requests.slice(start, start + entriesAtOnce)
+  for (let start = 0; start < requests.length; start += entriesPerWrite) {
+    const part = requests.slice(start, start + entriesPerWrite)
     await ignoreDuplicates(() => collection.insertMany(part as never[], { ordered: false }))
   }
 }
@@ -60,7 +60,7 @@ export interface LoggedRequest extends RequestEntry {
  */
 export async function findRequests(
   db: Db,
-  question: RequestQuestion,
+  question: RequestCriteria,
   limit: number,
   now: Date,
 ): Promise<LoggedRequest[]> {

@@ -1,19 +1,19 @@
 import { modelOf } from '../../platform/mongo/collections.ts'
-import { momentOrNull, number, type Stored, schemaOf, text, word } from '../../platform/mongo/fields.ts'
+import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 import type { ConsumedFeed } from './schema.ts'
 
 const fields = {
-  host_id: number,
+  host_id: field.number,
   /** The key that the consumer belongs to or, in the sandbox, the key's current sandbox. */
-  scope: number,
-  key_id: number,
-  feed: word<ConsumedFeed>(),
-  name: text,
+  scope: field.number,
+  key_id: field.number,
+  feed: field.literal<ConsumedFeed>(),
+  name: field.text,
   /** Slot that the consumer occupies. The number of slots per key and feed limits the number of consumers. */
-  slot: number,
+  slot: field.number,
   /** Version of the last change that the poller has handled; null at the beginning of the feed. */
-  acknowledged: momentOrNull,
-  acknowledged_at: momentOrNull,
+  acknowledged: field.momentOrNull,
+  acknowledged_at: field.momentOrNull,
 }
 
 /** A named position in a feed, stored for a poller without a disk. */

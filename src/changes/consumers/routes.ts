@@ -4,7 +4,7 @@ import type { Access, CheckInput } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Confirmation, Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { shown } from '../../http/schema/fields.ts'
+import { output } from '../../http/schema/fields.ts'
 import { toVersion } from '../../versions/format.ts'
 import type { Consumer } from './model.ts'
 import { type Progress, progressOf, progressOfAll } from './progress.ts'
@@ -39,7 +39,7 @@ function routesOf(app: AppContext, feed: ConsumedFeed) {
       },
       {
         access,
-        response: { 200: Envelope(shown.list('Consumers, sorted by name', ConsumerView)) },
+        response: { 200: Envelope(output.list('Consumers, sorted by name', ConsumerView)) },
         detail: { operationId: `list${operation}s`, summary: `List consumers of the ${feed} feed` },
       },
     )

@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { named, nullable, requestObject, responseObject, shown, text } from '../../http/schema/fields.ts'
+import { nullable, output, requestObject, responseObject, text, withTitle } from '../../http/schema/fields.ts'
 
 /** Body of `PUT …/consumers/{name}`. */
-export const ConsumerWrite = named(
+export const ConsumerWrite = withTitle(
   'ConsumerWrite',
   requestObject({
     acknowledged: nullable(text(19, { format: 'version', whenBlank: 'invalid' }), {
@@ -16,22 +16,22 @@ export const ConsumerWrite = named(
 export type ConsumerWrite = Static<typeof ConsumerWrite>
 
 /** A consumer, as partners see it (decisions §19). */
-export const ConsumerView = named(
+export const ConsumerView = withTitle(
   'Consumer',
   responseObject({
-    name: shown.text('Name of the consumer'),
-    acknowledged: shown.textOrNull(
+    name: output.text('Name of the consumer'),
+    acknowledged: output.textOrNull(
       'Version of the last acknowledged change; null if there is none',
       'version',
     ),
-    acknowledged_at: shown.timestampOrNull(
+    acknowledged_at: output.timestampOrNull(
       'Time at which this version was acknowledged; null if there is none',
     ),
-    pending: shown.integer(
+    pending: output.integer(
       'Number of changes in the whole feed after this version; 10000 means that many or more',
       'count',
     ),
-    oldest_pending_at: shown.timestampOrNull(
+    oldest_pending_at: output.timestampOrNull(
       'Version of the oldest pending change, as a timestamp; null if there is none',
     ),
   }),

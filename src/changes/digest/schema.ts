@@ -3,11 +3,11 @@ import type { Problem } from '../../core/errors.ts'
 import {
   dateInQuery,
   idInQuery,
-  named,
+  output,
   requestObject,
   responseObject,
-  shown,
   text,
+  withTitle,
 } from '../../http/schema/fields.ts'
 import { bookingFields } from '../../stays/bookings/schema.ts'
 
@@ -42,41 +42,41 @@ export type DigestQuery = Static<typeof DigestQuery>
 
 const { booking_id, version, status_word, checkin_at, checkout_at } = bookingFields
 const summary = {
-  count: shown.integer('Number of bookings', 'count'),
-  sha256: shown.text(
+  count: output.integer('Number of bookings', 'count'),
+  sha256: output.text(
     'SHA-256, in lower-case hex, of one line per booking in ascending order of id: `booking_id status checkin_at checkout_at` and a line feed',
   ),
 }
 
 /** The digest, which a partner compares with a digest of its own bookings. */
-export const DigestView = named(
+export const DigestView = withTitle(
   'BookingDigest',
   responseObject({
-    version: shown.textOrNull(
+    version: output.textOrNull(
       'Newest version among all bookings of the host, regardless of the query; null if there are none',
       'version',
     ),
     ...summary,
     parts: Type.Optional(
-      shown.list(
+      output.list(
         'Summary of each month with bookings or, with `month`, of each day with bookings; absent with `day`',
-        named(
+        withTitle(
           'BookingDigestPart',
-          responseObject({ key: shown.text('Month or day of `checkin_at`'), ...summary }),
+          responseObject({ key: output.text('Month or day of `checkin_at`'), ...summary }),
         ),
       ),
     ),
     bookings: Type.Optional(
-      shown.list(
+      output.list(
         'Bookings of the `day`, sorted by id, at most 10,000; present only with `day`',
-        named(
+        withTitle(
           'DigestedBooking',
           responseObject({ booking_id, version, status: status_word, checkin_at, checkout_at }),
         ),
       ),
     ),
     next_after: Type.Optional(
-      shown.integerOrNull(
+      output.integerOrNull(
         'Value of `after` for the next page, null on the last page; present only with `day`',
         'id',
       ),

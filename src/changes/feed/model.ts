@@ -1,14 +1,14 @@
 import { modelOf } from '../../platform/mongo/collections.ts'
-import { moment, number, type Stored, schemaOf, text } from '../../platform/mongo/fields.ts'
+import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 
 const fields = {
   /** Combines `page` and `version`, so that the same page end is stored only once. */
-  _id: text,
-  host_id: number,
+  _id: field.text,
+  host_id: field.number,
   /** Name of the page: a hash of the key and its query, followed by the page number. */
-  page: text,
-  version: moment,
-  expires_at: moment,
+  page: field.text,
+  version: field.moment,
+  expires_at: field.moment,
 }
 
 /** The version at which a page of the feed ended. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Pagination } from '../../http/pagination.ts'
-import { dateInQuery, idInQuery, named, responseObject, shown, text } from '../../http/schema/fields.ts'
+import { dateInQuery, idInQuery, output, responseObject, text, withTitle } from '../../http/schema/fields.ts'
 import { BookingDetail, bookingFields } from '../../stays/bookings/schema.ts'
 import { MessageItem } from '../../stays/messages/schema.ts'
 
@@ -74,7 +74,7 @@ export const messageFilters = {
 const { booking_id, listing_id, room_type_id, checkin_at, checkout_at, status_word, version } = bookingFields
 
 /** One item of the booking feed. */
-export const FeedItem = named(
+export const FeedItem = withTitle(
   'BookingChange',
   responseObject({
     booking_id,
@@ -92,22 +92,22 @@ export type FeedItem = Static<typeof FeedItem>
 /** `data` of a booking feed response; the contract specifies the capitalized key `Bookings`. */
 export const FeedPage = responseObject(
   {
-    Bookings: shown.list('New and changed bookings, sorted by version', FeedItem),
+    Bookings: output.list('New and changed bookings, sorted by version', FeedItem),
   },
   'Changes on this page',
 )
 
 /** `data` of a message feed response. */
 export const MessageFeedPage = responseObject(
-  { messages: shown.list('New messages from all conversations, sorted by version', MessageItem) },
+  { messages: output.list('New messages from all conversations, sorted by version', MessageItem) },
   'Messages on this page',
 )
 
 /** Pagination of a feed, with the next page's cursor. */
-export const FeedPagination = named(
+export const FeedPagination = withTitle(
   'FeedPagination',
   responseObject({
     ...Pagination.properties,
-    next_cursor: shown.textOrNull('Cursor of the next page; null on the last page'),
+    next_cursor: output.textOrNull('Cursor of the next page; null on the last page'),
   }),
 )

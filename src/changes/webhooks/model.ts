@@ -1,57 +1,41 @@
 import type { Types } from 'mongoose'
 import { modelOf } from '../../platform/mongo/collections.ts'
-import {
-  flag,
-  list,
-  listOf,
-  mixed,
-  moment,
-  momentOrNull,
-  number,
-  numberOrNull,
-  objectOrNull,
-  type Stored,
-  schemaOf,
-  text,
-  textOrNull,
-  word,
-  wordOrNull,
-} from '../../platform/mongo/fields.ts'
+import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 import type { Hint, HintFault, WebhookEvent } from './hint.ts'
 import type { ConnectionDetail, PostFailure } from './post.ts'
 import type { DisabledReason } from './schema.ts'
 
-const secretFields = { secret_id: text, sealed: text, ends_at: momentOrNull }
-const gapFields = { bookings_after: moment, messages_after: moment }
+const secretFields = { secret_id: field.text, sealed: field.text, ends_at: field.momentOrNull }
+const gapFields = { bookings_after: field.moment, messages_after: field.moment }
 
 /** The feeds' versions after which hints may be missing. */
 export type HintGap = Stored<typeof gapFields>
 
 const fields = {
-  host_id: number,
-  id: number,
-  url: text,
-  events: list<WebhookEvent>(String),
-  enabled: flag,
-  disabled_at: momentOrNull,
-  disabled_reason: wordOrNull<DisabledReason>(),
+  host_id: field.number,
+  id: field.number,
+  url: field.text,
+  events: field.list<WebhookEvent>(String),
+  enabled: field.flag,
+  disabled_at: field.momentOrNull,
+  disabled_reason: field.literalOrNull<DisabledReason>(),
   /** Id of the key that created the endpoint or took it over. */
-  created_by: number,
-  created_at: moment,
+  created_by: field.number,
+  created_at: field.moment,
   /**
    * At most two encrypted secrets, newest first. After a rotation, hints are also signed with the previous secret until
    * its `ends_at`.
    */
-  secrets: listOf(secretFields),
+  secrets: field.listOf(secretFields),
   /** The versions up to which hints have been created for bookings and for messages. */
-  bookings_seen: moment,
-  messages_seen: moment,
+  bookings_seen: field.moment,
+  messages_seen: field.moment,
   /** Time of the first failure since the last success; null if there is none. */
-  failing_since: momentOrNull,
+  failing_since: field.momentOrNull,
   /** Versions after which hints may be missing; set while the endpoint is failing or off. */
-  undelivered_since: objectOrNull(gapFields),
+  undelivered_since: field.objectOrNull(gapFields),
   /** The value that `undelivered_since` had when the endpoint was last turned on again. */
-  last_outage: objectOrNull(gapFields),
+  last_outage: field.objectOrNull(gapFields),
 }
 
 /** An endpoint that receives hints. */
@@ -64,34 +48,34 @@ schema.index({ created_by: 1 }, { name: 'webhook_key' })
 export const webhookModel = modelOf<Webhook>('webhooks', schema)
 
 const deliveryFields = {
-  host_id: number,
-  webhook_id: number,
-  event: word<WebhookEvent | 'webhook.test'>(),
+  host_id: field.number,
+  webhook_id: field.number,
+  event: field.literal<WebhookEvent | 'webhook.test'>(),
   /** The body to send, as an object. */
-  payload: mixed<Hint | { type: 'webhook.test'; timestamp: string; data: Record<string, never> }>(),
+  payload: field.mixed<Hint | { type: 'webhook.test'; timestamp: string; data: Record<string, never> }>(),
   /** Booking that the hint concerns; null for a test. */
-  booking_id: numberOrNull,
-  status: word<'waiting' | 'delivered' | 'failed'>(),
-  attempts: number,
+  booking_id: field.numberOrNull,
+  status: field.literal<'waiting' | 'delivered' | 'failed'>(),
+  attempts: field.number,
   /** True while an attempt is in progress. Stays true if the process dies during the attempt. */
-  in_flight: flag,
-  response_status: numberOrNull,
-  milliseconds: numberOrNull,
-  error: wordOrNull<PostFailure>(),
+  in_flight: field.flag,
+  response_status: field.numberOrNull,
+  milliseconds: field.numberOrNull,
+  error: field.literalOrNull<PostFailure>(),
   /** Cause of the connection error, if known. */
-  error_detail: wordOrNull<ConnectionDetail>(),
+  error_detail: field.literalOrNull<ConnectionDetail>(),
   /** Sandbox fault that was injected into the first attempt. */
-  fault: wordOrNull<HintFault['fault']>(),
+  fault: field.literalOrNull<HintFault['fault']>(),
   /** Fault that a certification injected into the first attempt; never shown. */
-  hidden_fault: wordOrNull<HintFault['fault']>(),
+  hidden_fault: field.literalOrNull<HintFault['fault']>(),
   /** Status of the response to the extra post that a fault caused; null if there was no such response. */
-  extra_status: numberOrNull,
+  extra_status: field.numberOrNull,
   /** Time of the next attempt, or the time at which an attempt in progress is presumed lost. */
-  next_attempt_at: momentOrNull,
+  next_attempt_at: field.momentOrNull,
   /** The `traceparent` of the change with the hint's version; null if the change belongs to no trace. */
-  trace: textOrNull,
-  created_at: moment,
-  expires_at: moment,
+  trace: field.textOrNull,
+  created_at: field.moment,
+  expires_at: field.moment,
 }
 
 /** A hint to one endpoint, and its outcome. Its `webhook-id` is derived from `_id`. */

@@ -5,7 +5,7 @@ import type { AppContext } from '../../http/context.ts'
 import { Confirmation, Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { parsePathId } from '../../http/paths.ts'
-import { shown } from '../../http/schema/fields.ts'
+import { output } from '../../http/schema/fields.ts'
 import { toVersion } from '../../versions/format.ts'
 import { listDeliveries } from './deliveries-store.ts'
 import { DeliveryView, Gap, WebhookView, WebhookWithSecret, webhookCreate, webhookPatch } from './schema.ts'
@@ -36,7 +36,7 @@ export function webhookRoutes(app: AppContext) {
         ),
       {
         access,
-        response: { 200: Envelope(shown.list('Webhooks of the host, sorted by id', WebhookView)) },
+        response: { 200: Envelope(output.list('Webhooks of the host, sorted by id', WebhookView)) },
         detail: { operationId: 'listWebhooks', summary: 'List webhooks' },
       },
     )
@@ -151,7 +151,7 @@ export function webhookRoutes(app: AppContext) {
       },
       {
         access: accessToOne,
-        response: { 200: Envelope(shown.list('Last 100 deliveries, newest first', DeliveryView)) },
+        response: { 200: Envelope(output.list('Last 100 deliveries, newest first', DeliveryView)) },
         detail: { operationId: 'listWebhookDeliveries', summary: 'List deliveries of a webhook' },
       },
     )

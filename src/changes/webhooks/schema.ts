@@ -1,13 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { Problem } from '../../core/errors.ts'
 import {
-  named,
   oneOf,
+  output,
   type Refinement,
   requestObject,
   responseObject,
-  shown,
   text,
+  withTitle,
 } from '../../http/schema/fields.ts'
 import { webhookEvents } from './hint.ts'
 import { isPrivateHost } from './post.ts'
@@ -29,12 +29,12 @@ const events = Type.Array(oneOf(webhookEvents, 'Event to send hints for'), {
 
 /** Body of `POST /v1/webhooks`. */
 export const webhookCreate = (allowsPrivate: boolean) =>
-  named('WebhookCreate', requestObject({ url, events }, checkUrl(allowsPrivate)))
+  withTitle('WebhookCreate', requestObject({ url, events }, checkUrl(allowsPrivate)))
 export type WebhookCreate = Static<ReturnType<typeof webhookCreate>>
 
 /** Body of `PATCH /v1/webhooks/{id}`. */
 export const webhookPatch = (allowsPrivate: boolean) =>
-  named(
+  withTitle(
     'WebhookPatch',
     requestObject(
       {
@@ -68,27 +68,27 @@ function urlProblems(address: string, allowsPrivate: boolean): Problem[] {
 }
 
 const fields = {
-  id: shown.integer('Id of the webhook', 'id'),
-  url: shown.text('URL that hints are posted to'),
-  events: shown.list('Events that hints are sent for', shown.word('Type of event', ...webhookEvents)),
-  enabled: shown.boolean('True while the webhook is on and hints are sent'),
-  disabled_at: shown.timestampOrNull('Time at which the webhook was turned off; null while it is on'),
-  disabled_reason: shown.textOrNull(
+  id: output.integer('Id of the webhook', 'id'),
+  url: output.text('URL that hints are posted to'),
+  events: output.list('Events that hints are sent for', output.literal('Type of event', ...webhookEvents)),
+  enabled: output.boolean('True while the webhook is on and hints are sent'),
+  disabled_at: output.timestampOrNull('Time at which the webhook was turned off; null while it is on'),
+  disabled_reason: output.textOrNull(
     `Reason why the webhook was turned off: ${disabledReasons.map((reason) => `\`${reason}\``).join(', ')}; null while it is on`,
   ),
-  created_by: shown.integer('Id of the key that the webhook belongs to', 'id'),
+  created_by: output.integer('Id of the key that the webhook belongs to', 'id'),
 }
 
 /** An endpoint, as partners see it. */
-export const WebhookView = named('Webhook', responseObject(fields))
+export const WebhookView = withTitle('Webhook', responseObject(fields))
 export type WebhookView = Static<typeof WebhookView>
 
 /** An endpoint with its new secret, which is shown only once. */
-export const WebhookWithSecret = named(
+export const WebhookWithSecret = withTitle(
   'WebhookWithSecret',
   responseObject({
     ...fields,
-    secret: shown.text('Secret that hints are signed with; shown only in this response'),
+    secret: output.text('Secret that hints are signed with; shown only in this response'),
   }),
 )
 export type WebhookWithSecret = Static<typeof WebhookWithSecret>
@@ -96,37 +96,37 @@ export type WebhookWithSecret = Static<typeof WebhookWithSecret>
 /** The feeds' versions after which hints may be missing. */
 export const Gap = responseObject(
   {
-    bookings_after: shown.text('Version of the booking feed after which hints may be missing', 'version'),
-    messages_after: shown.text('Version of the message feed after which hints may be missing', 'version'),
+    bookings_after: output.text('Version of the booking feed after which hints may be missing', 'version'),
+    messages_after: output.text('Version of the message feed after which hints may be missing', 'version'),
   },
   'Versions after which hints may be missing; read the feeds from there',
 )
 
 /** A delivery, as partners see it, without the response body. */
-export const DeliveryView = named(
+export const DeliveryView = withTitle(
   'WebhookDelivery',
   responseObject({
-    id: shown.text('Id of the delivery, sent as its `webhook-id`'),
-    event: shown.text('Event that triggered the delivery'),
-    status: shown.word(
+    id: output.text('Id of the delivery, sent as its `webhook-id`'),
+    event: output.text('Event that triggered the delivery'),
+    status: output.literal(
       'Status of the delivery; `delivered` without a `response_status` if a fault or a certification held back the hint',
       ...['waiting', 'delivered', 'failed'],
     ),
-    attempts: shown.integer('Number of attempts so far', 'count'),
-    response_status: shown.integerOrNull(
+    attempts: output.integer('Number of attempts so far', 'count'),
+    response_status: output.integerOrNull(
       'HTTP status of the response to the last attempt; null if there was none',
     ),
-    milliseconds: shown.integerOrNull(
+    milliseconds: output.integerOrNull(
       'Duration of the last attempt in milliseconds; null before the first attempt',
     ),
-    error: shown.textOrNull(
+    error: output.textOrNull(
       'Reason why the last attempt got no response: `timeout`, `connection` or `address`; null otherwise',
     ),
-    error_detail: shown.textOrNull(
+    error_detail: output.textOrNull(
       'Cause of a `connection` error: `refused`, `reset`, `tls` or `dns`; null if it is unknown',
     ),
-    fault: shown.textOrNull('Sandbox fault injected into the first attempt; null for none'),
-    next_attempt_at: shown.timestampOrNull(
+    fault: output.textOrNull('Sandbox fault injected into the first attempt; null for none'),
+    next_attempt_at: output.timestampOrNull(
       'Time of the next attempt; null if there is none, and while an attempt is in progress',
     ),
   }),

@@ -1,25 +1,25 @@
 import { modelOf } from '../../platform/mongo/collections.ts'
-import { moment, number, numberOrNull, type Stored, schemaOf, text } from '../../platform/mongo/fields.ts'
+import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 
 const claimFields = {
   /**
    * The host's id and a keyed hash of the key's id, the endpoint and the `Idempotency-Key`. The `Idempotency-Key`
    * itself is not stored, because it may name a person. The hash is part of `_id`, so it needs no separate index.
    */
-  _id: text,
-  host_id: number,
-  key_id: number,
-  endpoint: text,
+  _id: field.text,
+  host_id: field.number,
+  key_id: field.number,
+  endpoint: field.text,
 }
 const fields = {
   ...claimFields,
   /** Keyed hash of the canonical request body. */
-  fingerprint: text,
-  status: number,
-  body: text,
+  fingerprint: field.text,
+  status: field.number,
+  body: field.text,
   /** The guest this response concerns, if any. Erasing the guest overwrites the response. */
-  user_id: numberOrNull,
-  expires_at: moment,
+  user_id: field.numberOrNull,
+  expires_at: field.moment,
 }
 
 /** Identifies the request that a stored response belongs to, scoped to key and endpoint (decisions §11). */

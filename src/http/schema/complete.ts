@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
-import { named, responseObject } from './fields.ts'
+import { responseObject, withTitle } from './fields.ts'
 import { nonNull, propertiesOf } from './normalize.ts'
 
 /**
@@ -63,5 +63,5 @@ function objectOf(schema: TSchema, about: object): TObject {
   const properties = propertiesOf(schema).map(([key, property]) => [key, responseType(property)] as const)
   const made = Object.assign(responseObject(Object.fromEntries(properties)), about)
   // Request and response types differ, so they must not share a name.
-  return schema.title ? named(schema.title.replace(/Write$/, ''), made) : made
+  return schema.title ? withTitle(schema.title.replace(/Write$/, ''), made) : made
 }

@@ -120,13 +120,13 @@ export const optional = <T extends TSchema>(schema: T, description?: string) =>
   Type.Optional(nullable(schema, about(description)))
 
 /** Adds the description that the documentation shows for a schema: its meaning, its unit, and what null means. */
-export const described = <T extends TSchema>(description: string, schema: T): T => ({
+export const withDescription = <T extends TSchema>(description: string, schema: T): T => ({
   ...schema,
   description,
 })
 
 /** Sets the name that the OpenAPI document and generated clients use for an object. */
-export const named = <T extends TSchema>(title: string, schema: T): T =>
+export const withTitle = <T extends TSchema>(title: string, schema: T): T =>
   Object.defineProperty(schema, 'title', { value: title, enumerable: true })
 
 /**
@@ -189,11 +189,11 @@ export type ResponseForm = keyof typeof responseForms
 const inForm = (form?: ResponseForm) => (form ? { form } : {})
 
 /** Functions that return schemas of response fields. The documentation shows each field's `description`. */
-export const shown = {
+export const output = {
   text: (description: string, form?: ResponseForm) => Type.String({ description, ...inForm(form) }),
   textOrNull: (description: string, form?: ResponseForm) =>
     nullable(Type.String(inForm(form)), { description }),
-  word: <T extends string>(description: string, ...words: readonly T[]) =>
+  literal: <T extends string>(description: string, ...words: readonly T[]) =>
     Type.Unsafe<T>(Type.String({ description, words })),
   integer: (description: string, form?: ResponseForm) => Type.Integer({ description, ...inForm(form) }),
   integerOrNull: (description: string, form?: ResponseForm) =>

@@ -6,10 +6,10 @@ import { compactRoomTypes } from './compaction.ts'
 import { findCounts, type RoomTypeCount } from './store.ts'
 
 /** Maximum number of ranges per room type, enough for one range per day for 27 years. */
-const roomForRows = 10_000
+const maxRangesPerRoomType = 10_000
 
 /** Limit checked on a write. It exceeds `roomForRows` so that even the largest write fits while there is room. */
-const maxRowsInForce = roomForRows + 2 * maxBulkItems
+const maxRowsInForce = maxRangesPerRoomType + 2 * maxBulkItems
 
 /** Maximum number of rows per room type awaiting compaction. A write that would exceed the maximum compacts first. */
 const maxLooseRows = 2000
@@ -18,7 +18,7 @@ const maxLooseRows = 2000
 export type AddedRows = readonly (readonly [roomTypeId: number, rows: number])[]
 
 /** Returns the room types' counts as they will be after a write, in the order of `added`. */
-export async function findGrown(
+export async function findCountsAfterWrite(
   db: Db,
   session: Session | null,
   hostId: number,
@@ -47,7 +47,7 @@ function emptyCount(host_id: number, room_type_id: number): RoomTypeCount {
  * rows of one room type than the limits above allow, no matter how fast a partner writes (decisions §8).
  */
 export async function makeRoom(db: Db, hostId: number, added: AddedRows): Promise<void> {
-  const grown = await findGrown(db, null, hostId, added)
+  const grown = await findCountsAfterWrite(db, null, hostId, added)
   const large = grown.filter((count) => isFull(count) || count.looseRows > maxLooseRows)
   const ids = large.map(({ written }) => written.room_type_id)
   if (ids.length > 0) await compactRoomTypes(db, hostId, ids)
@@ -65,7 +65,7 @@ export function requireRoom(grown: RoomTypeCount[], added: AddedRows): void {
     if (looseBefore > 0) throw busy()
     throw invalidField(
       'data',
-      `A room type has room for ${roomForRows} ranges, and this write may exceed them`,
+      `A room type has room for ${maxRangesPerRoomType} ranges, and this write may exceed them`,
       'max',
     )
   }

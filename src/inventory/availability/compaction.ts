@@ -37,7 +37,7 @@ export async function enqueueCompaction(
 }
 
 /** Maximum number of rows that one transaction compacts, unless a single room type has more. */
-const maxRowsAtOnce = 4000
+const maxRowsPerTransaction = 4000
 
 /**
  * Reduces room types to the rows in force. Readers see no difference. Rows written during a compaction come later in
@@ -62,7 +62,7 @@ function portionsOf(counts: Map<number, RoomTypeCount>): number[][] {
     const portion = rows <= rowsLeft ? portions.at(-1) : undefined
     if (portion) portion.push(id)
     else portions.push([id])
-    rowsLeft = (portion ? rowsLeft : maxRowsAtOnce) - rows
+    rowsLeft = (portion ? rowsLeft : maxRowsPerTransaction) - rows
   }
   return portions
 }

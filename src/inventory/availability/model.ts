@@ -1,25 +1,25 @@
 import { modelOf } from '../../platform/mongo/collections.ts'
-import { listOf, moment, number, type Stored, schemaOf, text } from '../../platform/mongo/fields.ts'
+import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 
 const rowFields = {
-  id: number,
-  split_id: number,
-  available: number,
-  start_date: text,
-  end_date: text,
-  updated_at: moment,
-  sequence: number,
-  order: number,
+  id: field.number,
+  split_id: field.number,
+  available: field.number,
+  start_date: field.text,
+  end_date: field.text,
+  updated_at: field.moment,
+  sequence: field.number,
+  order: field.number,
 }
 
 const blockFields = {
-  host_id: number,
-  listing_id: number,
-  room_type_id: number,
+  host_id: field.number,
+  listing_id: field.number,
+  room_type_id: field.number,
   /** First and last day covered by the rows. */
-  from: text,
-  to: text,
-  rows: listOf(rowFields),
+  from: field.text,
+  to: field.text,
+  rows: field.listOf(rowFields),
 }
 
 /**
@@ -38,14 +38,14 @@ blockSchema.index({ host_id: 1, room_type_id: 1, to: 1, from: 1 }, { name: 'avai
 export const availabilityBlockModel = modelOf<AvailabilityBlock>('availability_blocks', blockSchema)
 
 const writtenFields = {
-  host_id: number,
-  room_type_id: number,
+  host_id: field.number,
+  room_type_id: field.number,
   /** Number of rows ever written. */
-  rows: number,
+  rows: field.number,
   /** The value of `rows` when a compaction was last requested. */
-  asked_at: number,
+  asked_at: field.number,
   /** Position of the last write among the host's changes. */
-  sequence: number,
+  sequence: field.number,
 }
 
 /** Totals of all writes to a room type, stored so that a write need not read the rows. */
@@ -57,12 +57,12 @@ writtenSchema.index({ host_id: 1, room_type_id: 1 }, { unique: true, name: 'avai
 export const availabilityWrittenModel = modelOf<RoomTypeWritten>('availability_written', writtenSchema)
 
 const compactedFields = {
-  host_id: number,
-  room_type_id: number,
+  host_id: field.number,
+  room_type_id: field.number,
   /** The room type's `RoomTypeWritten.rows` at the last compaction. */
-  rows: number,
+  rows: field.number,
   /** Number of rows in force after that compaction. */
-  in_force: number,
+  in_force: field.number,
 }
 
 /** A room type's state at its last compaction, in a separate document so that a compaction conflicts with no write. */

@@ -5,22 +5,22 @@ import {
   bulkOf,
   count,
   dateInQuery,
-  described,
   idInBody,
   idInQuery,
-  named,
+  output,
   requestObject,
   requiredDate,
   responseObject,
-  shown,
+  withDescription,
+  withTitle,
 } from '../../http/schema/fields.ts'
 
-const AvailabilityItem = named(
+const AvailabilityItem = withTitle(
   'AvailabilityItem',
   Type.Object({
     listing_id: idInBody('Id of the listing'),
     room_type_id: idInBody('Id of a room type of that listing'),
-    available: described('Number of units left on each day of the range; 0 closes the range', count()),
+    available: withDescription('Number of units left on each day of the range; 0 closes the range', count()),
     start_date: requiredDate('First day of the range'),
     end_date: requiredDate('Last day of the range, inclusive'),
   }),
@@ -28,7 +28,7 @@ const AvailabilityItem = named(
 export type AvailabilityItem = Static<typeof AvailabilityItem>
 
 /** Body of `POST …/availability`. */
-export const AvailabilityWrite = named(
+export const AvailabilityWrite = withTitle(
   'AvailabilityWrite',
   bulkOf(AvailabilityItem, ({ data }, isValidAt) =>
     isValidAt('data') ? data.flatMap((item, index) => orderProblems(item, `data.${index}`, isValidAt)) : [],
@@ -64,19 +64,19 @@ export const AvailabilityQuery = requestObject(
       : [],
 )
 
-export const AvailabilityRow = named(
+export const AvailabilityRow = withTitle(
   'AvailabilityRow',
   responseObject({
-    id: shown.integer('Id of the range', 'id'),
-    listing_id: shown.integer('Id of the listing', 'id'),
-    room_type_id: shown.integer('Id of the room type', 'id'),
-    available: shown.integer(
+    id: output.integer('Id of the range', 'id'),
+    listing_id: output.integer('Id of the listing', 'id'),
+    room_type_id: output.integer('Id of the room type', 'id'),
+    available: output.integer(
       'Number of units left on each day of the range at the time it was written',
       'count',
     ),
-    start_date: shown.date('First day of the range'),
-    end_date: shown.date('Last day of the range, inclusive'),
-    updated_at: shown.timestamp('Time at which the range was written'),
+    start_date: output.date('First day of the range'),
+    end_date: output.date('Last day of the range, inclusive'),
+    updated_at: output.timestamp('Time at which the range was written'),
   }),
 )
 export type AvailabilityRowResponse = Static<typeof AvailabilityRow>
@@ -97,7 +97,7 @@ export const Availabilities = responseObject(
 
 /** This endpoint's pagination has only these four fields. */
 const { current_page, per_page, total, last_page } = Pagination.properties
-export const AvailabilityPagination = named(
+export const AvailabilityPagination = withTitle(
   'AvailabilityPagination',
   responseObject({ current_page, per_page, total, last_page }),
 )

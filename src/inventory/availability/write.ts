@@ -6,7 +6,7 @@ import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { hostQueue, nextSequence } from '../../versions/host-clock-store.ts'
 import { findOwnedListings, hasRoomType, type OwnedListings } from '../listings/room-types-store.ts'
 import { foreignListings, unknownRoomType } from '../listings/schema.ts'
-import { findGrown, makeRoom, requireRoom } from './capacity.ts'
+import { findCountsAfterWrite, makeRoom, requireRoom } from './capacity.ts'
 import { enqueueCompaction, needsCompaction } from './compaction.ts'
 import type { RoomTypeWritten, StoredRow } from './model.ts'
 import type { AvailabilityItem } from './schema.ts'
@@ -43,7 +43,7 @@ export async function prepareAvailability(
     async run(session) {
       // Advancing the sequence first makes the later of two concurrent writes start over before it does anything else.
       const sequence = await nextSequence(db, session, hostId)
-      const grown = await findGrown(db, session, hostId, added)
+      const grown = await findCountsAfterWrite(db, session, hostId, added)
       requireRoom(grown, added)
       return addRows(store, session, hostId, { items, firstId, sequence, grown })
     },

@@ -4,12 +4,12 @@ import {
   date,
   idInBody,
   money,
-  named,
   optional,
   requestObject,
   requiredText,
   text,
   webAddress,
+  withTitle,
   word,
 } from '../../http/schema/fields.ts'
 
@@ -40,13 +40,13 @@ const list = <T extends TSchema>(about: string, item: T) =>
 const group = <T extends Parameters<typeof Type.Object>[0]>(about: string, fields: T) =>
   Type.Optional(Type.Object(fields, { description: about }))
 
-const Reference = named(
+const Reference = withTitle(
   'ReferenceWrite',
   Type.Object({ id: idInBody("Id of the entry in the platform's own list") }),
 )
 const references = (about: string) =>
   list(`${about}; replaced as a whole by each write that includes this list`, Reference)
-const Photo = named(
+const Photo = withTitle(
   'PhotoWrite',
   Type.Object({ url: address('URL of the picture'), description: longText('Description of the picture') }),
 )
@@ -110,7 +110,7 @@ export function monthlyPrices<T extends TSchema>(
   >
 }
 
-const RoomTypePrices = named(
+const RoomTypePrices = withTitle(
   'RoomTypePricesWrite',
   Type.Object({
     base_price: optional(
@@ -128,7 +128,7 @@ const RoomTypePrices = named(
   }),
 )
 
-export const RoomWrite = named(
+export const RoomWrite = withTitle(
   'RoomWrite',
   Type.Object({
     id: elementId('room'),
@@ -140,7 +140,7 @@ export const RoomWrite = named(
   }),
 )
 
-export const RoomTypeWrite = named(
+export const RoomTypeWrite = withTitle(
   'RoomTypeWrite',
   Type.Object({
     id: elementId('room type'),
@@ -161,7 +161,7 @@ export const RoomTypeWrite = named(
   }),
 )
 
-const ExtraFee = named(
+const ExtraFee = withTitle(
   'ExtraFeeWrite',
   Type.Object({
     name: string('Name of the fee'),
@@ -177,7 +177,7 @@ const ExtraFee = named(
   }),
 )
 
-const Faq = named(
+const Faq = withTitle(
   'FrequentQuestionWrite',
   Type.Object({ question: string('The question'), answer: longText('The answer') }),
 )
@@ -275,11 +275,11 @@ const fields = {
 }
 
 /** Body of `PATCH /v1/listings/{id}`: any subset of the fields. */
-export const ListingPatch = named('ListingPatch', requestObject(fields))
+export const ListingPatch = withTitle('ListingPatch', requestObject(fields))
 export type ListingPatch = Static<typeof ListingPatch>
 
 /** Body of `POST /v1/listings`. */
-export const ListingCreate = named(
+export const ListingCreate = withTitle(
   'ListingCreate',
   requestObject({ ...fields, name: requiredText(255, { description: 'Name of the listing' }) }),
 )

@@ -5,13 +5,13 @@ export interface Match {
 }
 
 /** The two fields by which a listing is recognized. */
-export interface Recognizable {
+export interface MatchFields {
   original_id?: string | null
   original_url?: string | null
 }
 
 /** Reads the two fields from a body that has not been validated. */
-export function recognizableIn({ original_id, original_url }: Record<string, unknown>): Recognizable {
+export function recognizableIn({ original_id, original_url }: Record<string, unknown>): MatchFields {
   const text = (value: unknown) => (typeof value === 'string' ? value : null)
   return { original_id: text(original_id), original_url: text(original_url) }
 }
@@ -20,7 +20,7 @@ export function recognizableIn({ original_id, original_url }: Record<string, unk
  * Compares a sent listing with an existing listing of the same host. If both have an `original_id`, it decides;
  * otherwise, `original_url` decides. There is no fuzzier rule, because a wrong merge is worse than a duplicate.
  */
-export function matchListing(sent: Recognizable, existing: Recognizable): Match | null {
+export function matchListing(sent: MatchFields, existing: MatchFields): Match | null {
   if (sent.original_id && existing.original_id) {
     return sent.original_id === existing.original_id ? high('original_id', 1) : null
   }
@@ -30,9 +30,9 @@ export function matchListing(sent: Recognizable, existing: Recognizable): Match 
 
 /** Returns the best match, or null. `original_id` beats `original_url`; otherwise, the first match wins. */
 export function bestMatch<T>(
-  sent: Recognizable,
+  sent: MatchFields,
   existing: T[],
-  read: (listing: T) => Recognizable,
+  read: (listing: T) => MatchFields,
 ): { listing: T; match: Match } | null {
   const matches = existing.flatMap((listing) => {
     const match = matchListing(sent, read(listing))

@@ -7,7 +7,7 @@ import { runIdempotently } from '../../http/idempotency/idempotency.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
 import { parsePathId } from '../../http/paths.ts'
 import type { Caller } from '../../http/request.ts'
-import { requestObject, shown } from '../../http/schema/fields.ts'
+import { output, requestObject } from '../../http/schema/fields.ts'
 import { streamJson } from '../../http/send.ts'
 import { ListingCreate, ListingPatch } from './fields.ts'
 import { countListings, type ListingQuery, listingQuery } from './list-store.ts'
@@ -29,7 +29,7 @@ export function listingRoutes(app: AppContext) {
     .get('', (context) => streamJson(context, listingPage(app, context), app.log), {
       access: { permission: 'listings.read' },
       query: requestObject({ ...pageQuery(defaultPerPage, 100), ...listingFilters }),
-      response: { 200: PageEnvelope(shown.list('The listings of this page', ListingListItem)) },
+      response: { 200: PageEnvelope(output.list('The listings of this page', ListingListItem)) },
       detail: { operationId: 'listListings', summary: 'List listings' },
     })
     .get('/:id', async (context) => ok(context, await read(context.caller, context.params.id)), {

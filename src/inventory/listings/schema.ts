@@ -2,7 +2,7 @@ import { type Static, type TObject, type TProperties, type TSchema, Type } from 
 import { DomainError, type Problem } from '../../core/errors.ts'
 import { aboutMeta, metaFields } from '../../http/envelope.ts'
 import { type Complete, responseSchema } from '../../http/schema/complete.ts'
-import { named, responseObject, shown, text } from '../../http/schema/fields.ts'
+import { output, responseObject, text, withTitle } from '../../http/schema/fields.ts'
 import { ListingPatch, RoomTypeWrite, RoomWrite } from './fields.ts'
 
 export const listingStatuses = ['draft', 'pending', 'published', 'inactive'] as const
@@ -13,24 +13,27 @@ function fieldsOf(schema: TSchema): TProperties {
   return (responseSchema(schema) as unknown as TObject).properties
 }
 
-const id = shown.integer('Our id for the listing', 'id')
-const unique_id = shown.text('Globally unique second id of the listing')
-const original_id = shown.textOrNull('Your own id for the listing; null if not set')
-const listing_status = shown.word('Status of the listing; changed by an administrator', ...listingStatuses)
-const updated_at = shown.timestamp('Time at which the listing or its rates last changed')
+const id = output.integer('Our id for the listing', 'id')
+const unique_id = output.text('Globally unique second id of the listing')
+const original_id = output.textOrNull('Your own id for the listing; null if not set')
+const listing_status = output.literal(
+  'Status of the listing; changed by an administrator',
+  ...listingStatuses,
+)
+const updated_at = output.timestamp('Time at which the listing or its rates last changed')
 
 const roomTypeIds = {
-  id: shown.integer('Our id for the room type', 'id'),
-  original_id: shown.textOrNull('Your own id for the room type; null if you sent none'),
+  id: output.integer('Our id for the room type', 'id'),
+  original_id: output.textOrNull('Your own id for the room type; null if you sent none'),
 }
 const roomIds = {
-  id: shown.integer('Our id for the room', 'id'),
-  original_id: shown.textOrNull('Your own id for the room; null if you sent none'),
+  id: output.integer('Our id for the room', 'id'),
+  original_id: output.textOrNull('Your own id for the room; null if you sent none'),
 }
 
-const Room = named('Room', responseObject({ ...roomIds, ...fieldsOf(RoomWrite) }))
-const rooms = shown.list('Rooms of the room type', Room)
-const RoomType = named('RoomType', responseObject({ ...roomTypeIds, ...fieldsOf(RoomTypeWrite), rooms }))
+const Room = withTitle('Room', responseObject({ ...roomIds, ...fieldsOf(RoomWrite) }))
+const rooms = output.list('Rooms of the room type', Room)
+const RoomType = withTitle('RoomType', responseObject({ ...roomTypeIds, ...fieldsOf(RoomTypeWrite), rooms }))
 
 /** The partner's own id, which a read adds to each room type and room. */
 interface Own {
@@ -48,48 +51,48 @@ export const Listing = Type.Unsafe<
     room_types: (Own & { rooms: Own[] })[]
   } & Complete<ListingPatch>
 >(
-  named(
+  withTitle(
     'Listing',
     responseObject({
       id,
       unique_id,
       listing_status,
       ...fieldsOf(ListingPatch),
-      room_types: shown.list('Room types of the listing', RoomType),
-      name: shown.text('Name of the listing'),
-      created_at: shown.timestamp('Time at which the listing was created'),
+      room_types: output.list('Room types of the listing', RoomType),
+      name: output.text('Name of the listing'),
+      created_at: output.timestamp('Time at which the listing was created'),
       updated_at,
     }),
   ),
 )
 export type Listing = Static<typeof Listing>
 
-const NamedRoom = named(
+const NamedRoom = withTitle(
   'RoomName',
   responseObject({
     ...roomIds,
-    name: shown.textOrNull('Name of the room; null if it has no name'),
+    name: output.textOrNull('Name of the room; null if it has no name'),
   }),
 )
 
 /** One row of `GET /v1/listings`. */
-export const ListingListItem = named(
+export const ListingListItem = withTitle(
   'ListingSummary',
   responseObject({
     id,
     unique_id,
     original_id,
-    name: shown.text('Name of the listing'),
+    name: output.text('Name of the listing'),
     listing_status,
     updated_at,
-    room_types: shown.list(
+    room_types: output.list(
       'Room types of the listing',
-      named(
+      withTitle(
         'RoomTypeName',
         responseObject({
           ...roomTypeIds,
-          name: shown.textOrNull('Name of the room type; null if it has no name'),
-          rooms: shown.list('Rooms of the room type', NamedRoom),
+          name: output.textOrNull('Name of the room type; null if it has no name'),
+          rooms: output.list('Rooms of the room type', NamedRoom),
         }),
       ),
     ),
@@ -136,25 +139,25 @@ export const listingFilters = {
 }
 
 /** Response of create and update (contract, Listing write result). */
-export const ListingWriteResult = named(
+export const ListingWriteResult = withTitle(
   'ListingWriteResult',
   responseObject({
-    action: shown.word('Action that was taken', 'created', 'updated'),
+    action: output.literal('Action that was taken', 'created', 'updated'),
     data: responseObject(
       {
         id,
         original_id,
         links: responseObject(
-          { preview: shown.text('URL of a preview page', 'uri') },
+          { preview: output.text('URL of a preview page', 'uri') },
           'Links to the listing',
         ),
-        room_types: shown.list(
+        room_types: output.list(
           'All room types of the listing, to match your own ids with ours',
-          named(
+          withTitle(
             'RoomTypeIds',
             responseObject({
               ...roomTypeIds,
-              rooms: shown.list('Rooms of the room type', named('RoomIds', responseObject(roomIds))),
+              rooms: output.list('Rooms of the room type', withTitle('RoomIds', responseObject(roomIds))),
             }),
           ),
         ),

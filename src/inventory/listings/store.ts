@@ -5,7 +5,7 @@ import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { indexKey } from '../../platform/mongo/index-key.ts'
 import type { HostLock } from '../../platform/mongo/locks.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
-import { bestMatch, type Match, type Recognizable } from './match.ts'
+import { bestMatch, type Match, type MatchFields } from './match.ts'
 import {
   indexFieldsOf,
   type ListingContent,
@@ -82,7 +82,7 @@ export async function findListing(
 export async function findMatch(
   db: Db,
   hostId: number,
-  sent: Recognizable,
+  sent: MatchFields,
   session: Session | null = null,
 ): Promise<{ listing: StoredListing; match: Match } | null> {
   const alternatives = [

@@ -1,9 +1,9 @@
 import { modelOf } from '../mongo/collections.ts'
 import type { Db } from '../mongo/connection.ts'
 import { retryDuplicate } from '../mongo/errors.ts'
-import { number, schemaOf, text } from '../mongo/fields.ts'
+import { field, schemaOf } from '../mongo/fields.ts'
 
-export const sequenceModel = modelOf('sequences', schemaOf({ _id: text, value: number }))
+export const sequenceModel = modelOf('sequences', schemaOf({ _id: field.text, value: field.number }))
 
 /**
  * Takes `amount` consecutive ids and returns the first. Do not call this in a request's transaction, because all

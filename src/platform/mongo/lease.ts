@@ -1,12 +1,12 @@
 import { modelOf } from './collections.ts'
 import type { Db } from './connection.ts'
 import { busy, isDuplicate } from './errors.ts'
-import { moment, type Stored, schemaOf, text } from './fields.ts'
+import { field, type Stored, schemaOf } from './fields.ts'
 
 const fields = {
-  _id: text,
-  owner: text,
-  until: moment,
+  _id: field.text,
+  owner: field.text,
+  until: field.moment,
 }
 
 type StoredLease = Stored<typeof fields>

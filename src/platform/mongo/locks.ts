@@ -1,12 +1,12 @@
 import { modelOf } from './collections.ts'
 import type { Db, Session } from './connection.ts'
 import { busy, retryDuplicate } from './errors.ts'
-import { number, type Stored, schemaOf, text } from './fields.ts'
+import { field, type Stored, schemaOf } from './fields.ts'
 
 const fields = {
-  _id: text,
-  host_id: number,
-  taken: number,
+  _id: field.text,
+  host_id: field.number,
+  taken: field.number,
 }
 
 type Lock = Stored<typeof fields>

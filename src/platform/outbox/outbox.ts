@@ -3,22 +3,22 @@ import { notFound } from '../../core/errors.ts'
 import { currentTraceparent } from '../../core/trace.ts'
 import { modelOf } from '../mongo/collections.ts'
 import type { Db, Session } from '../mongo/connection.ts'
-import { flag, mixed, moment, number, type Stored, schemaOf, text, textOrNull } from '../mongo/fields.ts'
+import { field, type Stored, schemaOf } from '../mongo/fields.ts'
 
 const fields = {
-  topic: text,
-  host_id: number,
-  payload: mixed<Record<string, unknown>>(),
-  attempts: { ...number, default: 0 },
+  topic: field.text,
+  host_id: field.number,
+  payload: field.mixed<Record<string, unknown>>(),
+  attempts: { ...field.number, default: 0 },
   /** Start of the 24 hours during which the job is attempted. */
-  tried_since: { ...moment, default: (): Date => new Date() },
+  tried_since: { ...field.moment, default: (): Date => new Date() },
   /** Earliest time of the next attempt, or the end of the lease while a worker holds the job. */
-  due_at: moment,
-  parked: { ...flag, default: false },
-  last_error: textOrNull,
+  due_at: field.moment,
+  parked: { ...field.flag, default: false },
+  last_error: field.textOrNull,
   /** The `traceparent` of the change; null if the change belongs to no trace. */
-  trace: textOrNull,
-  created_at: moment,
+  trace: field.textOrNull,
+  created_at: field.moment,
 }
 
 /** Work that must follow a change, stored in the change's own transaction. */

@@ -1,17 +1,17 @@
 import { calculateJwkThumbprint, exportJWK, exportPKCS8, generateKeyPair, importPKCS8, type JWK } from 'jose'
 import { modelOf } from '../mongo/collections.ts'
 import type { Db } from '../mongo/connection.ts'
-import { mixed, moment, schemaOf, text } from '../mongo/fields.ts'
+import { field, schemaOf } from '../mongo/fields.ts'
 import type { SecretBox } from './secret-box.ts'
 
 const fields = {
   /** The key's id, which is the thumbprint of its public half. */
-  _id: text,
-  public_jwk: mixed<JWK>(),
+  _id: field.text,
+  public_jwk: field.mixed<JWK>(),
   /** Id of the secret that encrypts the private half in `sealed`. */
-  secret_id: text,
-  sealed: text,
-  created_at: moment,
+  secret_id: field.text,
+  sealed: field.text,
+  created_at: field.moment,
 }
 
 export const signingKeyModel = modelOf('signing_keys', schemaOf(fields))

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { modelOf } from '../mongo/collections.ts'
 import type { Db } from '../mongo/connection.ts'
 import { retryDuplicate } from '../mongo/errors.ts'
-import { schemaOf, text } from '../mongo/fields.ts'
+import { field, schemaOf } from '../mongo/fields.ts'
 import type { SecretBox } from './secret-box.ts'
 
 /** Secrets of the database itself; `_id` names the purpose. */
 export const storedSecretModel = modelOf(
   'stored_secrets',
-  schemaOf({ _id: text, secret_id: text, sealed: text }),
+  schemaOf({ _id: field.text, secret_id: field.text, sealed: field.text }),
 )
 
 /**
@@ -26,7 +26,10 @@ export async function storedSecret(db: Db, secrets: SecretBox, name: string): Pr
   return secrets.open(stored)
 }
 
-export const developmentSecretModel = modelOf('development_secrets', schemaOf({ _id: text, value: text }))
+export const developmentSecretModel = modelOf(
+  'development_secrets',
+  schemaOf({ _id: field.text, value: field.text }),
+)
 
 /** Returns the database's development secret; null if the database was never used with one. */
 export async function storedDevelopmentSecret(db: Db): Promise<string | null> {

@@ -5,7 +5,7 @@ import { invalidField } from '../../core/errors.ts'
 import type { Access } from '../../http/access.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { named, requestObject, responseObject, shown } from '../../http/schema/fields.ts'
+import { output, requestObject, responseObject, withTitle } from '../../http/schema/fields.ts'
 import { maxAheadSeconds } from '../clocks.ts'
 import type { SandboxContext } from '../context.ts'
 
@@ -53,11 +53,11 @@ export const ClockAdvance = requestObject({
   }),
 })
 
-export const SandboxClock = named(
+export const SandboxClock = withTitle(
   'SandboxClock',
   responseObject({
-    now: shown.timestamp('Current time in the sandbox'),
-    advanced_seconds: shown.integer(
+    now: output.timestamp('Current time in the sandbox'),
+    advanced_seconds: output.integer(
       'Number of seconds that the sandbox clock is ahead of real time',
       'count',
     ),

@@ -2,14 +2,14 @@ import { type Static, Type } from '@sinclair/typebox'
 import { hintFaults, webhookEvents } from '../../changes/webhooks/hint.ts'
 import type { Problem } from '../../core/errors.ts'
 import {
-  named,
   oneOf,
   optional,
+  output,
   type Refinement,
   requestObject,
   responseObject,
-  shown,
   text,
+  withTitle,
 } from '../../http/schema/fields.ts'
 import { isHintFault, requestFaults } from './rule.ts'
 
@@ -47,7 +47,7 @@ export type SentRule = Static<typeof rule>
  * @param isOperation returns true if an id is the operation id of a route that supports faults
  */
 export const faultsWrite = (isOperation: (id: string) => boolean) =>
-  named(
+  withTitle(
     'SandboxFaultsWrite',
     requestObject(
       {
@@ -95,25 +95,25 @@ function problemsOf(
 }
 
 /** A sandbox's rules with their remaining counts. */
-export const SandboxFaults = named(
+export const SandboxFaults = withTitle(
   'SandboxFaults',
   responseObject({
-    rules: shown.list(
+    rules: output.list(
       'Fault rules, in order',
-      named(
+      withTitle(
         'SandboxFault',
         responseObject({
-          fault: shown.word('Fault that requests or hints meet', ...requestFaults, ...hintFaults),
-          operation: shown.textOrNull('Operation whose requests meet the fault; null for all operations'),
-          event: shown.textOrNull('Event whose hints meet the fault; null for all events'),
-          after: shown.integer('Number of requests or hints that pass before the first fault', 'count'),
-          times: shown.integer('Number of requests or hints that then meet the fault', 'count'),
-          retry_after_seconds: shown.integer('`Retry-After` of `rate_limited`, in seconds', 'count'),
-          delay_milliseconds: shown.integer('Delay of `slow` and `hint_late`, in milliseconds', 'count'),
+          fault: output.literal('Fault that requests or hints meet', ...requestFaults, ...hintFaults),
+          operation: output.textOrNull('Operation whose requests meet the fault; null for all operations'),
+          event: output.textOrNull('Event whose hints meet the fault; null for all events'),
+          after: output.integer('Number of requests or hints that pass before the first fault', 'count'),
+          times: output.integer('Number of requests or hints that then meet the fault', 'count'),
+          retry_after_seconds: output.integer('`Retry-After` of `rate_limited`, in seconds', 'count'),
+          delay_milliseconds: output.integer('Delay of `slow` and `hint_late`, in milliseconds', 'count'),
           left: responseObject(
             {
-              after: shown.integer('Number of requests or hints still to pass', 'count'),
-              times: shown.integer('Number of requests or hints still to meet the fault', 'count'),
+              after: output.integer('Number of requests or hints still to pass', 'count'),
+              times: output.integer('Number of requests or hints still to meet the fault', 'count'),
             },
             'Remaining counts of the rule',
           ),

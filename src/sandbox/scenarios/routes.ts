@@ -3,7 +3,7 @@ import { DomainError, notFound } from '../../core/errors.ts'
 import type { Access } from '../../http/access.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { responseObject, shown } from '../../http/schema/fields.ts'
+import { output, responseObject } from '../../http/schema/fields.ts'
 import type { SandboxContext } from '../context.ts'
 import { scenarios } from './scenarios.ts'
 import { Played, ScenarioParameters, ScenarioView } from './schema.ts'
@@ -25,7 +25,7 @@ export function scenarioRoutes(app: SandboxContext) {
         ),
       {
         access,
-        response: { 200: Envelope(shown.list('Available scenarios', ScenarioView)) },
+        response: { 200: Envelope(output.list('Available scenarios', ScenarioView)) },
         detail: {
           operationId: 'listSandboxScenarios',
           summary: 'List the available scenarios',

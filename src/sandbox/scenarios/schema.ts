@@ -2,12 +2,12 @@ import { type Static, Type } from '@sinclair/typebox'
 import {
   date,
   idInBody,
-  named,
   nullable,
   optional,
+  output,
   requestObject,
   responseObject,
-  shown,
+  withTitle,
 } from '../../http/schema/fields.ts'
 import { bookingFields } from '../../stays/bookings/schema.ts'
 
@@ -15,7 +15,7 @@ import { bookingFields } from '../../stays/bookings/schema.ts'
 const maxCount = 500
 
 /** Body of `POST /sandbox/scenarios/{name}`. A scenario ignores parameters that it does not take. */
-export const ScenarioParameters = named(
+export const ScenarioParameters = withTitle(
   'SandboxScenarioParameters',
   requestObject({
     listing_id: optional(
@@ -39,12 +39,12 @@ export const ScenarioParameters = named(
 export type ScenarioParameters = Static<typeof ScenarioParameters>
 export type ParameterName = keyof ScenarioParameters
 
-export const ScenarioView = named(
+export const ScenarioView = withTitle(
   'SandboxScenario',
   responseObject({
-    name: shown.text('Name of the scenario'),
-    summary: shown.text('Event that the scenario plays, and the integration mistake that it reveals'),
-    parameters: shown.list(
+    name: output.text('Name of the scenario'),
+    summary: output.text('Event that the scenario plays, and the integration mistake that it reveals'),
+    parameters: output.list(
       'Parameters that the scenario takes',
       Type.String({ description: 'Name of a parameter' }),
     ),
@@ -52,17 +52,17 @@ export const ScenarioView = named(
 )
 
 /** The outcome of a played scenario. */
-export const Played = named(
+export const Played = withTitle(
   'SandboxScenarioPlayed',
   responseObject({
-    scenario: shown.text('Name of the scenario that was played'),
-    bookings: shown.list(
+    scenario: output.text('Name of the scenario that was played'),
+    bookings: output.list(
       'Bookings that the scenario made or changed, in order',
       responseObject({ booking_id: bookingFields.booking_id, status: bookingFields.status_word }),
     ),
-    messages: shown.list(
+    messages: output.list(
       'Messages that guests wrote, in order',
-      responseObject({ id: shown.integer('Id of the message', 'id'), booking_id: bookingFields.booking_id }),
+      responseObject({ id: output.integer('Id of the message', 'id'), booking_id: bookingFields.booking_id }),
     ),
     listing_id: nullable(bookingFields.listing_id, {
       description: 'Id of the listing in which the scenario played; null for several',
@@ -70,7 +70,7 @@ export const Played = named(
     room_type_id: nullable(bookingFields.room_type_id, {
       description: 'Id of the room type in which the scenario played; null for several',
     }),
-    nights: shown.list(
+    nights: output.list(
       'Nights that had one unit left',
       Type.String({ description: 'Night, given as the day on which it begins', form: 'date' }),
     ),

@@ -1,49 +1,40 @@
 import { modelOf } from '../../platform/mongo/collections.ts'
-import {
-  code,
-  moment,
-  momentOrNull,
-  number,
-  type Stored,
-  schemaOf,
-  text,
-  textOrNull,
-} from '../../platform/mongo/fields.ts'
+import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 import type { StatusNumber } from './status.ts'
 
 const fields = {
-  id: number,
-  host_id: number,
-  user_id: number,
-  listing_id: number,
-  room_type_id: number,
+  id: field.number,
+  host_id: field.number,
+  user_id: field.number,
+  listing_id: field.number,
+  room_type_id: field.number,
   /** First night, `YYYY-MM-DD`. */
-  checkin_at: text,
+  checkin_at: field.text,
   /** Day after the last night. */
-  checkout_at: text,
-  nights: number,
-  status: code<StatusNumber>(),
-  currency: text,
-  price_cents: number,
-  discount_cents: number,
-  price_total_cents: number,
-  security_deposit_cents: number,
-  special_requests: textOrNull,
-  cancellation_reason: textOrNull,
-  confirmed_at: momentOrNull,
-  canceled_at: momentOrNull,
+  checkout_at: field.text,
+  nights: field.number,
+  status: field.code<StatusNumber>(),
+  currency: field.text,
+  price_cents: field.number,
+  discount_cents: field.number,
+  price_total_cents: field.number,
+  security_deposit_cents: field.number,
+  special_requests: field.textOrNull,
+  cancellation_reason: field.textOrNull,
+  confirmed_at: field.momentOrNull,
+  canceled_at: field.momentOrNull,
   /**
    * Position among the host's changes to bookings and availability. The booking counts against the availability rows
    * that were written before it.
    */
-  created_sequence: number,
-  created_at: moment,
+  created_sequence: field.number,
+  created_at: field.moment,
   /** The booking's version: a whole second, unique among the host's bookings. */
-  updated_at: moment,
+  updated_at: field.moment,
   /** Time at which the guest's data in this booking was erased; null if it has not been erased. */
-  erased_at: momentOrNull,
+  erased_at: field.momentOrNull,
   /** The `traceparent` of the change that gave the booking its version; null if that change belongs to no trace. */
-  trace: textOrNull,
+  trace: field.textOrNull,
 }
 
 export type StoredBooking = Stored<typeof fields>

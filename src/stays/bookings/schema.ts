@@ -3,19 +3,19 @@ import { daysBetween } from '../../core/clock.ts'
 import type { Problem } from '../../core/errors.ts'
 import {
   idInBody,
-  named,
   optional,
+  output,
   requestObject,
   requiredDate,
   responseObject,
-  shown,
   text,
+  withTitle,
 } from '../../http/schema/fields.ts'
 
 const maxMessage = 5000
 
 /** Body of `POST /v1/bookings` (contract, Booking; decisions §6). */
-export const BookingCreate = named(
+export const BookingCreate = withTitle(
   'BookingCreate',
   requestObject(
     {
@@ -42,7 +42,7 @@ export type BookingCreate = Static<typeof BookingCreate>
 export const maxReason = 1000
 
 /** Body of `POST /v1/bookings/{id}/cancel` (decisions §20). */
-export const BookingCancel = named(
+export const BookingCancel = withTitle(
   'BookingCancel',
   requestObject({
     reason: optional(
@@ -53,70 +53,72 @@ export const BookingCancel = named(
 )
 
 /** Body of `POST /v1/bookings/{id}/confirm`, which has no fields. */
-export const BookingConfirm = named('BookingConfirm', requestObject({}))
+export const BookingConfirm = withTitle('BookingConfirm', requestObject({}))
 
 /** Fields shared by several representations of a booking. */
 export const bookingFields = {
-  booking_id: shown.integer('Id of the booking', 'id'),
-  listing_id: shown.integer('Id of the listing', 'id'),
-  room_type_id: shown.integer('Id of the room type', 'id'),
-  status_word: shown.word('Status of the booking', 'pending', 'confirmed', 'cancelled'),
-  checkin_at: shown.date('First night of the stay'),
-  checkout_at: shown.date('Day after the last night'),
-  nights: shown.integer('Number of nights', 'id'),
-  currency: shown.text('ISO currency code of all amounts, in upper case', 'currency'),
-  version: shown.text(
+  booking_id: output.integer('Id of the booking', 'id'),
+  listing_id: output.integer('Id of the listing', 'id'),
+  room_type_id: output.integer('Id of the room type', 'id'),
+  status_word: output.literal('Status of the booking', 'pending', 'confirmed', 'cancelled'),
+  checkin_at: output.date('First night of the stay'),
+  checkout_at: output.date('Day after the last night'),
+  nights: output.integer('Number of nights', 'id'),
+  currency: output.text('ISO currency code of all amounts, in upper case', 'currency'),
+  version: output.text(
     'Version of this change, in UTC; pass the last version received as `updated_after`',
     'version',
   ),
-  created_at: shown.timestamp('Time at which the booking was created'),
-  updated_at: shown.timestamp('Version as a timestamp; may be ahead of the clock after a burst of changes'),
+  created_at: output.timestamp('Time at which the booking was created'),
+  updated_at: output.timestamp('Version as a timestamp; may be ahead of the clock after a burst of changes'),
 }
 
 const { booking_id, listing_id, room_type_id, checkin_at, checkout_at, nights, currency } = bookingFields
 const { created_at, updated_at, version, status_word } = bookingFields
 const specialRequests = () =>
-  shown.textOrNull('Special requests made by the guest when booking; null if there were none')
+  output.textOrNull('Special requests made by the guest when booking; null if there were none')
 const cancellationReason = () =>
-  shown.textOrNull('Reason for the cancellation; null if the booking is not cancelled or no reason was given')
-const source = () => shown.word('Source of the booking', 'api')
-const apiCreated = () => shown.boolean('Whether the booking was created through this API')
+  output.textOrNull(
+    'Reason for the cancellation; null if the booking is not cancelled or no reason was given',
+  )
+const source = () => output.literal('Source of the booking', 'api')
+const apiCreated = () => output.boolean('Whether the booking was created through this API')
 const notKept = (what: string) =>
-  shown.textOrNull(`${what}; always null, because this service does not store it`)
+  output.textOrNull(`${what}; always null, because this service does not store it`)
 
 /** The booking in a create response, as the contract specifies it. */
-export const Booking = named(
+export const Booking = withTitle(
   'Booking',
   responseObject({
     booking_id,
-    booking_no: shown.text('Booking number: `BK-` followed by the id'),
-    user_id: shown.integer('Id of the guest', 'id'),
-    host_id: shown.integer('Id of the host', 'id'),
+    booking_no: output.text('Booking number: `BK-` followed by the id'),
+    user_id: output.integer('Id of the guest', 'id'),
+    host_id: output.integer('Id of the host', 'id'),
     listing_id,
     room_type_id,
     checkin_at,
     checkout_at,
     nights,
-    guests: shown.integer('Number of guests; always 1', 'count'),
-    rooms: shown.integer('Number of units; always 1', 'count'),
-    status: shown.integer('Status as a number: 1 for pending, 2 for confirmed, 3 for cancelled', 'id'),
-    type: shown.word('Kind of booking', 'api_booking'),
+    guests: output.integer('Number of guests; always 1', 'count'),
+    rooms: output.integer('Number of units; always 1', 'count'),
+    status: output.integer('Status as a number: 1 for pending, 2 for confirmed, 3 for cancelled', 'id'),
+    type: output.literal('Kind of booking', 'api_booking'),
     currency,
-    price: shown.number('Price of all nights before discount and fees, in major units'),
-    price_local: shown.number('Same as `price`'),
-    price_total: shown.number('Price minus the discount plus mandatory one-off fees, in major units'),
-    price_total_local: shown.number('Same as `price_total`'),
-    security_deposit: shown.number(
+    price: output.number('Price of all nights before discount and fees, in major units'),
+    price_local: output.number('Same as `price`'),
+    price_total: output.number('Price minus the discount plus mandatory one-off fees, in major units'),
+    price_total_local: output.number('Same as `price_total`'),
+    security_deposit: output.number(
       'Security deposit of the listing, in major units; not included in the total',
     ),
-    security_deposit_local: shown.number('Same as `security_deposit`'),
-    discount: shown.number('Discount for the length of the stay, in major units'),
-    transaction_fee: shown.number('Transaction fee; always 0'),
-    service_fee: shown.number('Service fee; always 0'),
-    service_fee_total: shown.number('Total service fee; always 0'),
-    is_recurring: shown.flag('Whether the booking recurs; always 0'),
-    managed: shown.flag('Whether the platform manages the booking; always 0'),
-    payout_ready: shown.flag('Whether the payout is ready; always 0'),
+    security_deposit_local: output.number('Same as `security_deposit`'),
+    discount: output.number('Discount for the length of the stay, in major units'),
+    transaction_fee: output.number('Transaction fee; always 0'),
+    service_fee: output.number('Service fee; always 0'),
+    service_fee_total: output.number('Total service fee; always 0'),
+    is_recurring: output.flag('Whether the booking recurs; always 0'),
+    managed: output.flag('Whether the platform manages the booking; always 0'),
+    payout_ready: output.flag('Whether the payout is ready; always 0'),
     recurring_at: notKept('Time of the next recurrence'),
     lifecycle: notKept('Lifecycle on the platform'),
     payment_status: notKept('Payment status'),
@@ -129,11 +131,11 @@ export const Booking = named(
     paid_at: notKept('Time at which the guest paid'),
     paid_to_host_at: notKept('Time at which the host was paid'),
     invoiced_at: notKept('Time at which the booking was invoiced'),
-    canceled_at: shown.timestampOrNull(
+    canceled_at: output.timestampOrNull(
       'Time at which the booking was cancelled; null if it has not been cancelled',
     ),
     missed_at: notKept('Time at which the guest missed the booking'),
-    confirmed_at: shown.timestampOrNull(
+    confirmed_at: output.timestampOrNull(
       'Time at which the booking was confirmed; null if it has not been confirmed',
     ),
     extended_at: notKept('Time at which the booking was extended'),
@@ -152,32 +154,32 @@ export const Booking = named(
 export type Booking = Static<typeof Booking>
 
 /** A booking in full (contract, Booking detail). */
-export const BookingDetail = named(
+export const BookingDetail = withTitle(
   'BookingDetail',
   responseObject({
     booking_id,
-    booking_reference: shown.text('Human-readable reference: `BK-` followed by the id'),
+    booking_reference: output.text('Human-readable reference: `BK-` followed by the id'),
     listing_id,
     room_type_id,
-    room_type_name: shown.textOrNull('Current name of the room type; null if it has no name'),
-    room_id: shown.integerOrNull('Id of the room; always null, because bookings are for a room type', 'id'),
+    room_type_name: output.textOrNull('Current name of the room type; null if it has no name'),
+    room_id: output.integerOrNull('Id of the room; always null, because bookings are for a room type', 'id'),
     status: status_word,
     checkin_at,
     checkout_at,
     nights,
     guests: responseObject(
       {
-        total: shown.integer('Number of guests', 'count'),
-        rooms: shown.integer('Number of units', 'count'),
+        total: output.integer('Number of guests', 'count'),
+        rooms: output.integer('Number of units', 'count'),
       },
       'Number of guests and units',
     ),
     guest: responseObject(
       {
-        name: shown.textOrNull('Name of the guest; null if unknown'),
-        email: shown.textOrNull('E-mail address of the guest; null if unknown', 'email'),
-        phone: shown.textOrNull('Telephone number of the guest, as sent; null if unknown'),
-        country: shown.textOrNull(
+        name: output.textOrNull('Name of the guest; null if unknown'),
+        email: output.textOrNull('E-mail address of the guest; null if unknown', 'email'),
+        phone: output.textOrNull('Telephone number of the guest, as sent; null if unknown'),
+        country: output.textOrNull(
           'Two-letter country code of the guest; null if it cannot be determined',
           'country',
         ),
@@ -187,15 +189,15 @@ export const BookingDetail = named(
     pricing: responseObject(
       {
         currency,
-        total: shown.number('Total price, in major units'),
+        total: output.number('Total price, in major units'),
         total_local: nullableTotal(),
-        security_deposit: shown.number('Security deposit, in major units; not included in the total'),
+        security_deposit: output.number('Security deposit, in major units; not included in the total'),
       },
       'Price',
     ),
     cancellation_reason: cancellationReason(),
-    notes: shown.textOrNull('Special requests made by the guest when booking; null if there were none'),
-    erased_at: shown.timestampOrNull(
+    notes: output.textOrNull('Special requests made by the guest when booking; null if there were none'),
+    erased_at: output.timestampOrNull(
       "Time at which the guest's data in the booking was erased; null if it has not been erased",
     ),
     meta: responseObject(

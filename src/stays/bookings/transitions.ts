@@ -32,7 +32,7 @@ export interface Transition {
   /** Cancellation reason, stored with the booking; null for none. */
   reason?: string | null
   /** Runs in the transition's transaction. Receives the reason, or null if the guest was erased. */
-  also?: (session: Session, reason: string | null) => Promise<void>
+  extraWrite?: (session: Session, reason: string | null) => Promise<void>
 }
 
 /**
@@ -43,7 +43,7 @@ export interface Transition {
 export function prepareTransition(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   { host_id, id, status }: Pick<StoredBooking, 'host_id' | 'id' | 'status'>,
-  { to, reason = null, also = async () => {} }: Transition,
+  { to, reason = null, extraWrite = async () => {} }: Transition,
 ): UnitOfWork<StoredBooking> {
   requireLegalTransition(toStatusWord(status), to)
   return {
@@ -56,7 +56,7 @@ export function prepareTransition(
       const kept = seen.erased_at ? null : reason
       const set = to === 'confirmed' ? { confirmed_at: now } : { canceled_at: now, cancellation_reason: kept }
       const booking = await changeBooking(db, session, seen, { status: bookingStatus[to], ...set }, now)
-      await also(session, kept)
+      await extraWrite(session, kept)
       return booking
     },
   }

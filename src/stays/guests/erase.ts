@@ -23,7 +23,7 @@ type Context = Pick<AppContext, 'db' | 'clock'> & {
    * True after a restore, before the service serves requests. At that point, all versions are far ahead of the clock
    * and no poller is waiting, so the erasure does not pause.
    */
-  isUnserved?: boolean
+  isBeforeServing?: boolean
   mayHaveOpenStays?: boolean
   /** Called once the guest can no longer book, before anything is overwritten. */
   onBegun?: () => void
@@ -40,10 +40,10 @@ export class OpenStayError extends Error {
 }
 
 /** Maximum number of messages that one transaction overwrites. */
-const messagesAtOnce = 100
+const messagesPerTransaction = 100
 /** An erasure pauses while a host's versions, on which pollers rely, are at least this far ahead of the clock. */
 const maxAheadMilliseconds = 600_000
-const lookEveryMilliseconds = 1000
+const pollEveryMilliseconds = 1000
 
 /** Receipt of a guest's erasure, with the data needed to repeat it after a restore. */
 export interface Receipt {
@@ -127,7 +127,7 @@ async function eraseBooking(context: Context, { host_id, id }: StoredBooking): P
   const { db, clock } = context
   const conversation = { host_id, booking_id: id }
   await ensureConversation(db, conversation)
-  await untilNear(context, host_id, 'last')
+  await waitForClock(context, host_id, 'last')
   return runUnit(db, {
     queue: hostQueue(host_id),
     async run(session) {
@@ -145,12 +145,12 @@ async function eraseBooking(context: Context, { host_id, id }: StoredBooking): P
 async function eraseMessages(context: Context, { host_id, id }: StoredBooking): Promise<void> {
   const { db, clock } = context
   const conversation = { host_id, booking_id: id }
-  for (let left = messagesAtOnce; left === messagesAtOnce; ) {
-    await untilNear(context, host_id, 'messages_last')
+  for (let left = messagesPerTransaction; left === messagesPerTransaction; ) {
+    await waitForClock(context, host_id, 'messages_last')
     left = await runUnit(db, {
       queue: hostQueue(host_id),
       async run(session) {
-        const found = await findUnerased(db, session, conversation, messagesAtOnce)
+        const found = await findUnerased(db, session, conversation, messagesPerTransaction)
         if (found.length === 0) return 0
         const now = clock()
         const first = await nextMessageVersions(db, session, host_id, now, found.length)
@@ -167,15 +167,15 @@ async function eraseMessages(context: Context, { host_id, id }: StoredBooking): 
 }
 
 /** Waits until the host's versions are no longer too far ahead of the clock. */
-async function untilNear(
-  { db, clock, isUnserved }: Context,
+async function waitForClock(
+  { db, clock, isBeforeServing }: Context,
   hostId: number,
   counter: Counter,
 ): Promise<void> {
-  while (!isUnserved) {
+  while (!isBeforeServing) {
     const ahead = (await readHostClock(db, hostId, counter)).getTime() - clock().getTime()
     if (ahead < maxAheadMilliseconds) return
-    await Bun.sleep(lookEveryMilliseconds)
+    await Bun.sleep(pollEveryMilliseconds)
   }
 }
 

@@ -10,7 +10,7 @@ import {
   advanceConversation,
   ensureConversation,
   findDuplicate,
-  findStanding,
+  findUnchangedMessage,
   insertMessage,
   isErased,
   setClosedAt,
@@ -19,7 +19,7 @@ import {
 type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
 
 /** The booking that a conversation belongs to. */
-export interface About {
+export interface ConversationBooking {
   id: number
   host_id: number
   listing_id: number
@@ -34,7 +34,7 @@ export interface About {
  */
 export async function sendAsHost(
   context: Context & Pick<AppContext, 'cache'>,
-  booking: About,
+  booking: ConversationBooking,
   hostName: string,
   text: string,
 ): Promise<StoredMessage> {
@@ -47,7 +47,7 @@ export async function sendAsHost(
   const first =
     remembered === null
       ? null
-      : await findStanding(db, { host_id, booking_id, id: Number(remembered), ...sent }, windowStart)
+      : await findUnchangedMessage(db, { host_id, booking_id, id: Number(remembered), ...sent }, windowStart)
   if (first) return first
   const message = await runUnit(db, await prepareSend(context, booking, sent))
   const age = clock(host_id).getTime() - message.created_at.getTime()
@@ -73,7 +73,7 @@ function sha256(text: string): string {
  */
 export async function replyAsGuest(
   context: Context,
-  find: () => Promise<About & { user_id: number }>,
+  find: () => Promise<ConversationBooking & { user_id: number }>,
   text: string,
   also?: (session: Session) => Promise<void>,
 ): Promise<StoredMessage> {
@@ -90,7 +90,7 @@ export async function replyAsGuest(
  */
 async function prepareSend(
   { db, clock, config, ids }: Context,
-  { id: booking_id, host_id, listing_id }: About,
+  { id: booking_id, host_id, listing_id }: ConversationBooking,
   sent: Pick<StoredMessage, 'sender' | 'sender_name' | 'text'>,
   also: (session: Session) => Promise<void> = async () => {},
 ): Promise<UnitOfWork<StoredMessage>> {
@@ -123,7 +123,7 @@ async function prepareSend(
  */
 export async function setConversationClosed(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  { host_id, id: booking_id }: Pick<About, 'id' | 'host_id'>,
+  { host_id, id: booking_id }: Pick<ConversationBooking, 'id' | 'host_id'>,
   isClosed: boolean,
 ): Promise<Conversation> {
   const conversation = { host_id, booking_id }

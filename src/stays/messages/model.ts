@@ -1,33 +1,23 @@
 import { modelOf } from '../../platform/mongo/collections.ts'
-import {
-  flag,
-  moment,
-  momentOrNull,
-  number,
-  type Stored,
-  schemaOf,
-  text,
-  textOrNull,
-  word,
-} from '../../platform/mongo/fields.ts'
+import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 
 const fields = {
-  id: number,
-  host_id: number,
-  booking_id: number,
+  id: field.number,
+  host_id: field.number,
+  booking_id: field.number,
   /** The booking's listing, which never changes. */
-  listing_id: number,
-  sender: word<'guest' | 'host'>(),
-  sender_name: text,
-  text,
-  is_seen: flag,
-  created_at: moment,
+  listing_id: field.number,
+  sender: field.literal<'guest' | 'host'>(),
+  sender_name: field.text,
+  text: field.text,
+  is_seen: field.flag,
+  created_at: field.moment,
   /** The message's position in the message feed: a whole second, unique among the host's messages. */
-  version: moment,
+  version: field.moment,
   /** Time at which the message was erased; null if it has not been erased. */
-  erased_at: momentOrNull,
+  erased_at: field.momentOrNull,
   /** The `traceparent` of the change that gave the message its version; null if that change belongs to no trace. */
-  trace: textOrNull,
+  trace: field.textOrNull,
 }
 
 export type StoredMessage = Stored<typeof fields>
@@ -41,13 +31,13 @@ schema.index({ host_id: 1, booking_id: 1, version: 1 }, { name: 'message_booking
 export const messageModel = modelOf<StoredMessage>('messages', schema)
 
 const conversationFields = {
-  host_id: number,
-  booking_id: number,
-  closed_at: momentOrNull,
+  host_id: field.number,
+  booking_id: field.number,
+  closed_at: field.momentOrNull,
   /** Send counter. Every send increments it, so concurrent sends to one conversation run one at a time. */
-  sends: { ...number, default: 0 },
+  sends: { ...field.number, default: 0 },
   /** Time at which the guest was erased; null if they have not been. An erased guest's conversation stays closed. */
-  erased_at: momentOrNull,
+  erased_at: field.momentOrNull,
 }
 
 /**

@@ -4,9 +4,9 @@ import { Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
 import { parsePathId } from '../../http/paths.ts'
-import { requestObject, responseObject, shown } from '../../http/schema/fields.ts'
+import { output, requestObject, responseObject } from '../../http/schema/fields.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { type About, sendAsHost } from './conversation.ts'
+import { type ConversationBooking, sendAsHost } from './conversation.ts'
 import { Message, MessageCreate } from './schema.ts'
 import { serializeMessage } from './serialize.ts'
 import { findMessages } from './store.ts'
@@ -20,7 +20,7 @@ const defaultPerPage = 50
  */
 export function messageRoutes(
   app: AppContext,
-  findBooking: (db: Db, hostId: number, id: number | undefined) => Promise<About>,
+  findBooking: (db: Db, hostId: number, id: number | undefined) => Promise<ConversationBooking>,
 ) {
   return new Elysia({ prefix: '/bookings/:booking_id/messages', tags: ['Messages'] })
     .use(guard(app))
@@ -43,7 +43,7 @@ export function messageRoutes(
         response: {
           200: PageEnvelope(
             responseObject(
-              { messages: shown.list('Messages on this page, oldest first', Message) },
+              { messages: output.list('Messages on this page, oldest first', Message) },
               'The messages',
             ),
           ),

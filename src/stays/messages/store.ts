@@ -93,7 +93,7 @@ export async function findDuplicate(
  * Returns the message with this id if it still has the given sender and text, was sent after a given time and is in an
  * open conversation; otherwise null.
  */
-export async function findStanding(
+export async function findUnchangedMessage(
   db: Db,
   message: ConversationId & Pick<StoredMessage, 'id' | 'sender' | 'text'>,
   after: Date,

@@ -9,7 +9,7 @@ import { type Nights, type UnitNight, unitsByNight } from '../bookings/units.ts'
 import type { NightsQuery } from './schema.ts'
 
 /** Number of room types read in one snapshot. This bound keeps the transaction from growing with the listing. */
-const roomTypesAtOnce = 20
+const roomTypesPerSnapshot = 20
 
 /** Returns the nightly units of a host's room types, by the same rule as for bookings (decisions §20). */
 export async function readNights(
@@ -19,8 +19,8 @@ export async function readNights(
   nights: Nights,
 ): Promise<Map<number, UnitNight[]>> {
   const found = new Map<number, UnitNight[]>()
-  for (let start = 0; start < roomTypeIds.length; start += roomTypesAtOnce) {
-    const ids = roomTypeIds.slice(start, start + roomTypesAtOnce)
+  for (let start = 0; start < roomTypeIds.length; start += roomTypesPerSnapshot) {
+    const ids = roomTypeIds.slice(start, start + roomTypesPerSnapshot)
     const units = await inSnapshot(db, (session) => readUnits(db, session, hostId, ids, nights))
     for (const [id, ofRoomType] of units) found.set(id, ofRoomType)
   }

@@ -4,11 +4,11 @@ import type { Problem } from '../../core/errors.ts'
 import {
   date,
   idInQuery,
-  named,
+  output,
   requestObject,
   requiredIdInQuery,
   responseObject,
-  shown,
+  withTitle,
 } from '../../http/schema/fields.ts'
 
 /** Query parameters of `GET …/availability/nights` (decisions §20). */
@@ -28,19 +28,19 @@ export const NightsQuery = requestObject(
 )
 export type NightsQuery = Static<typeof NightsQuery>
 
-const Night = named(
+const Night = withTitle(
   'Night',
   responseObject({
-    date: shown.date('Date on which the night begins'),
-    available: shown.integerOrNull(
+    date: output.date('Date on which the night begins'),
+    available: output.integerOrNull(
       'Number of units in the range that covers the night; null if no range covers it, in which case the night is open',
       'count',
     ),
-    booked: shown.integer(
+    booked: output.integer(
       'Number of active stays made since the range was written, or of all active stays if no range covers the night',
       'count',
     ),
-    left: shown.integerOrNull(
+    left: output.integerOrNull(
       'Number of units left; bookings are refused at 0 or below; null if no range covers the night',
     ),
   }),

@@ -1,42 +1,33 @@
 import { modelOf } from '../../platform/mongo/collections.ts'
-import {
-  mixed,
-  moment,
-  momentOrNull,
-  number,
-  type Stored,
-  schemaOf,
-  text,
-  textOrNull,
-} from '../../platform/mongo/fields.ts'
+import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 
 const fields = {
-  id: number,
-  host_id: number,
-  email: text,
+  id: field.number,
+  host_id: field.number,
+  email: field.text,
   /** Hash of the address, used in indexes. */
-  email_key: text,
+  email_key: field.text,
   /** argon2id hash, or null for an account without a password. */
-  password_hash: textOrNull,
-  name: text,
-  first_name: text,
-  last_name: text,
-  phone: textOrNull,
-  date_of_birth: textOrNull,
-  gender: textOrNull,
-  country: textOrNull,
-  city: textOrNull,
-  timezone: text,
-  language: text,
-  login_ip: text,
+  password_hash: field.textOrNull,
+  name: field.text,
+  first_name: field.text,
+  last_name: field.text,
+  phone: field.textOrNull,
+  date_of_birth: field.textOrNull,
+  gender: field.textOrNull,
+  country: field.textOrNull,
+  city: field.textOrNull,
+  timezone: field.text,
+  language: field.text,
+  login_ip: field.text,
   /** Attributes that web registration stores with a user (contract, `POST /v1/users`). */
-  meta: mixed<{ source: string; api_created: boolean; created_by_key: number }>(),
-  created_at: moment,
-  updated_at: moment,
+  meta: field.mixed<{ source: string; api_created: boolean; created_by_key: number }>(),
+  created_at: field.moment,
+  updated_at: field.moment,
   /** Time at which the guest's erasure began, after which the guest cannot book; null if none has begun. */
-  erasing_at: momentOrNull,
+  erasing_at: field.momentOrNull,
   /** Time at which the guest's personal data was overwritten; null if it has not been. */
-  erased_at: momentOrNull,
+  erased_at: field.momentOrNull,
 }
 
 export type StoredUser = Stored<typeof fields>

@@ -5,7 +5,7 @@ import { guard } from '../../http/guard.ts'
 import { runIdempotently } from '../../http/idempotency/idempotency.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
 import { parsePathId } from '../../http/paths.ts'
-import { requestObject, shown } from '../../http/schema/fields.ts'
+import { output, requestObject } from '../../http/schema/fields.ts'
 import { prepareUser } from './create.ts'
 import { birthProblems, User, UserCreate, UserInFull, userFilters } from './schema.ts'
 import { serializeUser, serializeUserInFull } from './serialize.ts'
@@ -29,7 +29,7 @@ export function userRoutes(app: AppContext) {
       {
         access: { permission: 'users.read' },
         query: requestObject({ ...pageQuery(defaultPerPage, 100), ...userFilters }),
-        response: { 200: PageEnvelope(shown.list('Users on this page, by id', UserInFull)) },
+        response: { 200: PageEnvelope(output.list('Users on this page, by id', UserInFull)) },
         detail: {
           operationId: 'listUsers',
           summary: 'List users, or find one by e-mail address',

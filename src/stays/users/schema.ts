@@ -4,13 +4,13 @@ import type { Problem } from '../../core/errors.ts'
 import type { CheckInput } from '../../http/access.ts'
 import {
   date,
-  named,
   optional,
+  output,
   requestObject,
   requiredText,
   responseObject,
-  shown,
   text,
+  withTitle,
   word,
 } from '../../http/schema/fields.ts'
 
@@ -29,7 +29,7 @@ const about = {
 }
 
 /** Body of `POST /v1/users` (contract, User; decisions §4). */
-export const UserCreate = named(
+export const UserCreate = withTitle(
   'UserCreate',
   requestObject({
     email: requiredText(255, { format: 'email', trims: true, description: about.email }),
@@ -71,44 +71,44 @@ export function birthProblems({ body: { date_of_birth }, now }: CheckInput): Pro
 }
 
 /** A user as the contract specifies it. */
-export const User = named(
+export const User = withTitle(
   'User',
   responseObject({
-    user_id: shown.integer('Id of the user', 'id'),
-    name: shown.text('Formatted first and last name'),
-    email: shown.text(about.email, 'email'),
-    first_name: shown.text(about.first_name),
-    last_name: shown.text(about.last_name),
-    phone: shown.textOrNull(about.phone),
-    date_of_birth: shown.textOrNull(about.date_of_birth, 'date'),
-    gender: shown.textOrNull(about.gender),
-    country: shown.textOrNull(about.country),
-    city: shown.textOrNull(about.city),
-    timezone: shown.text(about.timezone),
-    language: shown.text(about.language),
-    status: shown.integer('Status of the account: 1 for active', 'id'),
-    role_name: shown.word('Role of the account', 'user'),
-    lifecycle: shown.word('Lifecycle of the account', 'subscriber'),
-    email_verified_at: shown.timestampOrNull(
+    user_id: output.integer('Id of the user', 'id'),
+    name: output.text('Formatted first and last name'),
+    email: output.text(about.email, 'email'),
+    first_name: output.text(about.first_name),
+    last_name: output.text(about.last_name),
+    phone: output.textOrNull(about.phone),
+    date_of_birth: output.textOrNull(about.date_of_birth, 'date'),
+    gender: output.textOrNull(about.gender),
+    country: output.textOrNull(about.country),
+    city: output.textOrNull(about.city),
+    timezone: output.text(about.timezone),
+    language: output.text(about.language),
+    status: output.integer('Status of the account: 1 for active', 'id'),
+    role_name: output.literal('Role of the account', 'user'),
+    lifecycle: output.literal('Lifecycle of the account', 'subscriber'),
+    email_verified_at: output.timestampOrNull(
       'Time at which the e-mail address was verified; null if it has not been verified',
     ),
-    login_at: shown.timestamp('Time of the last login; time of creation if there has been no login'),
-    login_amount: shown.integer('Number of logins; 1 on creation', 'count'),
-    login_ip: shown.text('IP address of the client that created the account'),
-    source: shown.word('Source of the account', 'api'),
-    api_created: shown.boolean('Whether the account was created through this API'),
-    created_at: shown.timestamp('Time at which the account was created'),
-    updated_at: shown.timestamp('Time at which the account was last changed'),
+    login_at: output.timestamp('Time of the last login; time of creation if there has been no login'),
+    login_amount: output.integer('Number of logins; 1 on creation', 'count'),
+    login_ip: output.text('IP address of the client that created the account'),
+    source: output.literal('Source of the account', 'api'),
+    api_created: output.boolean('Whether the account was created through this API'),
+    created_at: output.timestamp('Time at which the account was created'),
+    updated_at: output.timestamp('Time at which the account was last changed'),
   }),
 )
 export type User = Static<typeof User>
 
 /** A user in a read response (decisions §27). */
-export const UserInFull = named(
+export const UserInFull = withTitle(
   'UserInFull',
   responseObject({
     ...User.properties,
-    erased_at: shown.timestampOrNull('Time at which the personal data was erased; null if it was not'),
+    erased_at: output.timestampOrNull('Time at which the personal data was erased; null if it was not'),
   }),
 )
 export type UserInFull = Static<typeof UserInFull>

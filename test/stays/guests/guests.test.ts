@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { bookingModel } from '../../../src/stays/bookings/model.ts'
+import { guestsWithStaysEndedBefore } from '../../../src/stays/guests/ended-stays.ts'
 import { eraseGuest, OpenStayError } from '../../../src/stays/guests/erase.ts'
-import { guestsEndedBefore } from '../../../src/stays/guests/stays-ended.ts'
 import { messageModel } from '../../../src/stays/messages/model.ts'
 import { type StoredUser, userModel } from '../../../src/stays/users/model.ts'
 import { admin, adminJson } from '../../support/admin.ts'
@@ -165,7 +165,7 @@ test('a guest who books after they were selected for erasure is not erased', asy
   const actor = await service.actor()
   const past = { checkin_at: '2020-01-01', checkout_at: '2020-02-01' }
   const guest = await makeGuest(actor, past)
-  const chosen = await Array.fromAsync(guestsEndedBefore(db, actor.hostId, '2020-03-01', new Date()))
+  const chosen = await Array.fromAsync(guestsWithStaysEndedBefore(db, actor.hostId, '2020-03-01', new Date()))
   expect(chosen.map(({ id }) => id)).toEqual([guest.user_id])
   const stay = { checkin_at: '2031-05-01', checkout_at: '2031-06-01' }
   const booked = { body: { user_id: guest.user_id, ...guest.place, ...stay } }

@@ -1,12 +1,12 @@
 import { modelOf } from '../../../platform/mongo/collections.ts'
-import { moment, number, type Stored, schemaOf } from '../../../platform/mongo/fields.ts'
+import { field, type Stored, schemaOf } from '../../../platform/mongo/fields.ts'
 
 const fields = {
-  host_id: number,
-  id: number,
-  items: number,
-  applied_at: moment,
-  expires_at: moment,
+  host_id: field.number,
+  id: field.number,
+  items: field.number,
+  applied_at: field.moment,
+  expires_at: field.moment,
 }
 
 /** A rates-write job. The transaction that accepts the write also applies it. */

@@ -2,23 +2,23 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Confirmation, Envelope, ProblemShown } from '../../../http/envelope.ts'
 import {
   bulkOf,
-  described,
   idInBody,
   money,
-  named,
   optional,
+  output,
   responseObject,
-  shown,
   text,
+  withDescription,
+  withTitle,
 } from '../../../http/schema/fields.ts'
 import { monthlyPrices } from '../fields.ts'
 
-const RateItem = named(
+const RateItem = withTitle(
   'RateItem',
   Type.Object({
     listing_id: idInBody('Id of the listing'),
     room_type_id: idInBody('Id of a room type of that listing'),
-    base_price: described(
+    base_price: withDescription(
       'Price for months that have no price of their own, in major units',
       money({ belowMinimum: 'invalid' }),
     ),
@@ -38,29 +38,29 @@ export type RateItem = Static<typeof RateItem>
 
 /** Response to a rates write, with the id of the job that applies the rates. */
 export const RatesAccepted = Envelope(Confirmation, {
-  job_id: shown.integer('Id of the job that applies the rates', 'id'),
+  job_id: output.integer('Id of the job that applies the rates', 'id'),
 })
 
 /** A rates-write job (decisions §20). */
-export const RateJobView = named(
+export const RateJobView = withTitle(
   'RateJob',
   responseObject({
-    id: shown.integer('Id of the job, returned as `meta.job_id` by the write', 'id'),
-    status: shown.word(
+    id: output.integer('Id of the job, returned as `meta.job_id` by the write', 'id'),
+    status: output.literal(
       'Status of the job: the rates are waiting, have been applied and are visible to everyone, or failed as a whole',
       'waiting',
       'applied',
       'failed',
     ),
-    errors: shown.list('Problems that made the job fail, by item; empty if it has not failed', ProblemShown),
-    accepted_at: shown.timestamp('Time at which the write was accepted'),
-    applied_at: shown.timestampOrNull(
+    errors: output.list('Problems that made the job fail, by item; empty if it has not failed', ProblemShown),
+    accepted_at: output.timestamp('Time at which the write was accepted'),
+    applied_at: output.timestampOrNull(
       'Time at which the rates were applied; null if they have not been applied',
     ),
-    items: shown.integer('Number of items in the write', 'count'),
+    items: output.integer('Number of items in the write', 'count'),
   }),
 )
 export type RateJobView = Static<typeof RateJobView>
 
 /** Body of `POST …/rates` (contract, Endpoints; decisions §8). */
-export const RatesWrite = named('RatesWrite', bulkOf(RateItem))
+export const RatesWrite = withTitle('RatesWrite', bulkOf(RateItem))

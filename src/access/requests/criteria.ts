@@ -1,7 +1,7 @@
 import { unansweredStatus } from './kinds.ts'
 
 /** Criteria for requests; an absent field matches every request. */
-export interface RequestQuestion {
+export interface RequestCriteria {
   host_id?: number
   key_id?: number
   /** Statuses to match: numbers such as `422`, classes such as `4xx`, or `unanswered`. */
@@ -17,7 +17,7 @@ export interface RequestQuestion {
  *
  * @param weekAgo start of the retention period of failures; earlier failures do not match
  */
-export function requestFilter(question: RequestQuestion, weekAgo: Date) {
+export function requestFilter(question: RequestCriteria, weekAgo: Date) {
   const { statuses, request_id, since, after, ...owner } = question
   const ranges = statuses?.map((status) => ({ status: rangeOf(status) }))
   const common = {

@@ -7,7 +7,7 @@ import type { StoredUser } from '../users/model.ts'
 import { findUsersAfter } from '../users/store.ts'
 import { openStays } from './erase.ts'
 
-const usersAtOnce = 200
+const usersPerQuery = 200
 
 /**
  * Yields the guests whose last stay ended before a day, for one host or all hosts, ordered by id. Guests with an open
@@ -15,14 +15,14 @@ const usersAtOnce = 200
  *
  * @param before the day, `YYYY-MM-DD`
  */
-export async function* guestsEndedBefore(
+export async function* guestsWithStaysEndedBefore(
   db: Db,
   hostId: number | undefined,
   before: string,
   now: Date,
 ): AsyncGenerator<StoredUser> {
   for (let after = 0; ; ) {
-    const users = await findUsersAfter(db, { hostId, after, limit: usersAtOnce })
+    const users = await findUsersAfter(db, { hostId, after, limit: usersPerQuery })
     for (const user of users) {
       const bookings = await findBookingsOfUser(db, user.host_id, user.id)
       if (openStays(bookings, now).length === 0 && lastDay(user, bookings) < before) yield user
