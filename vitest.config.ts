@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { shared } from './vitest.shared.ts'
 
-/** `bin/test`: every test that is deterministic. */
+/** Configuration of `bin/test`, which runs all deterministic tests. */
 export default defineConfig({
   test: { ...shared, include: ['test/**/*.test.ts'], exclude: ['test/soak/**'] },
 })

@@ -2,14 +2,14 @@ import type { ViteUserConfig } from 'vitest/config'
 
 const minute = 60_000
 
-/** What `bin/test` and `bin/soak` have in common. */
+/** Configuration shared by `bin/test` and `bin/soak`. */
 export const shared = {
   globalSetup: 'test/support/servers.ts',
   maxWorkers: 2,
-  // Files share nothing but the servers, and importing the whole service anew for each takes a minute in all.
+  // Files share only the servers, and importing the whole service again for each file would take a minute in total.
   isolate: false,
   reporters: ['default', './test/support/reporter.ts'],
-  // Only a defect reaches these, on no machine however busy: a test waits for what it is about, and not for a time.
+  // Only a defect should exceed these limits, even on a busy machine, because tests wait for conditions, not for times.
   testTimeout: 5 * minute,
   hookTimeout: 5 * minute,
   expect: { poll: { timeout: 4 * minute, interval: 20 } },

@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 import { soakFactor } from './test/support/soak.ts'
 import { shared } from './vitest.shared.ts'
 
-/** Each of these keeps the whole machine busy, or measures: nothing runs beside them. */
+/** Files that keep the whole machine busy or measure times. Nothing else may run at the same time. */
 const alone = [
   'test/soak/certify/certify.test.ts',
   'test/soak/faults/redis-outage.test.ts',
@@ -12,7 +12,7 @@ const alone = [
 const { globalSetup, reporters, ...common } = shared
 const ofEach = { ...common, env: { IS_SOAK: '1' }, testTimeout: 10 * 60_000 * soakFactor }
 
-/** `bin/soak`: what needs load, kills, failovers or long histories to show. */
+/** Configuration of `bin/soak`, which runs the tests that need load, kills, failovers or long histories. */
 export default defineConfig({
   test: {
     ...{ globalSetup, reporters },
@@ -22,9 +22,9 @@ export default defineConfig({
         test: {
           ...ofEach,
           name: 'together',
-          // Most of these wait for time limits, kills and pauses rather than for a processor.
+          // Most of these files wait for time limits, kills and pauses rather than for the CPU.
           maxWorkers: 3,
-          // The second ones go on from `bin/test`, see `isSoak`.
+          // Files outside `test/soak` also run in `bin/test`, where they do less; see `isSoak`.
           include: [
             'test/soak/**/*.test.ts',
             ...[

@@ -10,9 +10,9 @@ import { Metrics } from '../src/process/metrics.ts'
 import type { SandboxContext } from '../src/sandbox/context.ts'
 
 /**
- * Makes the files that partners download: the collections generated from the OpenAPI document, and the client package.
- * Runs while the image is built, because the image does not contain the tools. No database is opened, because the
- * routes are described but never called.
+ * Generates the files that partners download: the collections, from the OpenAPI document, and the client package. Runs
+ * while the image is built, because the image does not contain the tools. Opens no database, because it describes the
+ * routes but never calls them.
  */
 const config = readConfig({})
 const shared = { config, log: openLog('silent') }

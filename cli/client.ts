@@ -70,7 +70,7 @@ export async function findAddress(options: ClientOptions): Promise<string> {
 }
 
 /**
- * Creates a client for one address and key.
+ * Creates a client for the given address and key.
  *
  * @throws UsageError if the address is not valid
  */
@@ -104,7 +104,7 @@ function onRequest({ error, retryInSeconds }: Attempt): void {
   note(visible(`${reason}; trying again in ${retryInSeconds.toFixed(1)} s`))
 }
 
-/** Returns an `AbortSignal` that SIGINT or SIGTERM aborts. Sending SIGINT or SIGTERM a second time ends the process. */
+/** Returns an `AbortSignal` that SIGINT or SIGTERM aborts. The same signal ends the process if it arrives again. */
 export function stopOnSignal(): AbortSignal {
   const controller = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort())

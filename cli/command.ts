@@ -1,18 +1,18 @@
 import { type ArgsDef, type CittyPlugin, type CommandContext, type CommandDef, defineCommand } from 'citty'
 import { UsageError } from './errors.ts'
 
-/** An option without a value. */
+/** Defines an option without a value. */
 export const flag = (description: string) => ({ type: 'boolean', description }) as const
 
-/** An option with a value, shown as `valueHint` in the help. */
+/** Defines an option with a value, shown as `valueHint` in the help. */
 export const option = (description: string, valueHint?: string) =>
   ({ type: 'string', description, ...(valueHint === undefined ? {} : { valueHint }) }) as const
 
-/** A required option. */
+/** Defines a required option. */
 export const requiredOption = (description: string, valueHint?: string) =>
   ({ ...option(description, valueHint), required: true }) as const
 
-/** A required positional argument. */
+/** Defines a required positional argument. */
 export const positional = (description: string) =>
   ({ type: 'positional', required: true, description }) as const
 

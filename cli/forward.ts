@@ -9,7 +9,7 @@ export interface Delivery {
   booking_id: number
   status: 'delivered' | 'failed'
   attempts: number
-  /** Response status of the last attempt; null if there was no response. */
+  /** Response status of the last attempt; null if it got no response. */
   response_status: number | null
   /** Duration of the last attempt, in milliseconds. */
   milliseconds: number
@@ -23,7 +23,7 @@ const timeoutMilliseconds = 15_000
 export interface Receiver {
   url: string
   secret: string
-  /** Ends the delivery early. */
+  /** Ends the delivery early when aborted. */
   stop: AbortSignal
 }
 

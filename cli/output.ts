@@ -14,7 +14,7 @@ export function note(text: string): void {
   process.stderr.write(`${visibleLines(text)}\n`)
 }
 
-/** Prints the command's own text, which may be coloured; the colours are kept only on a terminal. */
+/** Prints the command's own text; its colours are kept only on a terminal. */
 export function show(text: string): void {
   process.stdout.write(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n`)
 }
@@ -75,7 +75,7 @@ export function record(fields: Record<string, string | number | null>): string {
   return cells.map(([name = '', value]) => `${name.padEnd(width)}  ${value}`).join('\n')
 }
 
-/** A command's {@link Finding}, with the exit code for a failure if it is not 1. */
+/** A command's {@link Finding}; `code` is the exit code for a failure if it is not 1. */
 export type CommandFinding = Finding & { code?: number }
 
 /** Shows findings, and makes the command fail with `verdict` if any check has failed. */
@@ -92,13 +92,13 @@ export function showFindings(
   throw new ChecksFailedError(verdict(failed.map(({ check }) => check)), code)
 }
 
-/** Argument of commands that never end by themselves and so cannot print a single JSON document. */
+/** Argument of commands that run until they are stopped and therefore cannot print a single JSON document. */
 export const streamArgs = {
   output: { type: 'enum', options: ['text', 'ndjson'], description: 'How each item is printed' },
 } satisfies ArgsDef
 
 /**
- * Returns true if a command that never ends by itself prints JSON, one document per line.
+ * Returns true if a command that runs until it is stopped should print JSON, one document per line.
  *
  * @throws UsageError for `--json` (decisions §15)
  */
@@ -113,7 +113,7 @@ export function isNdjson({
   return output === 'ndjson'
 }
 
-/** Control characters, including C1 and bidirectional ones. In other people's text, they could move the cursor. */
+/** Control characters, including C1 and bidirectional controls. In other people's text, they could move the cursor. */
 const controls = '\\p{Cc}\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069'
 const anyControl = new RegExp(`[${controls}]+`, 'gu')
 const controlWithinLine = new RegExp(`(?!\\n)[${controls}]`, 'gu')

@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { UsageError } from './errors.ts'
 
-/** An address, a key and an environment that are stored under a name. */
+/** An address, a key and an environment, stored under a name. */
 export interface Profile {
   base_url: string
   key: string

@@ -4,7 +4,7 @@ import { exitCode } from './errors.ts'
 import { note, show } from './output.ts'
 import { helpOf, main } from './program.ts'
 
-/** Runs the command that the arguments name, prints its error, if any, and returns its exit code. */
+/** Runs the command that the arguments name. Prints the command's error, if it fails, and returns its exit code. */
 export async function run(rawArgs: string[]): Promise<number> {
   if (rawArgs[0] === '--version' || rawArgs[0] === '-v') {
     show(packageJson.version)

@@ -9,7 +9,7 @@ import { type Catalogue, place } from './operations.ts'
 
 /** The settings and functions that all tools share. */
 export interface Session {
-  /** The command-line options. The key that they name is read only for a call that needs it. */
+  /** The command-line options. Their key is read only for calls that need it. */
   options: ClientOptions
   mayReadLive: boolean
   /** Address of the service. */
@@ -41,7 +41,7 @@ async function find({ catalogue }: Session, wanted: string): Promise<Operation> 
   return found
 }
 
-/** Calls an operation and returns the response envelope together with the request id and the status. */
+/** Calls an operation; returns the response envelope with the request id and the status. */
 async function send(session: Session, sandbox: boolean, id: string, input: Input = {}, more: RequestOptions) {
   const operation = await find(session, id)
   const { path, ...placed } = place(operation, input)

@@ -62,7 +62,7 @@ export const messageFeed: Feed<Data<'pollMessages'>['messages'][number]> = {
 /** Maximum time that the service holds a request, in seconds (decisions §16). */
 export const maxWaitSeconds = 30
 
-/** Reads a one-item page of a feed. Returns the version of that item, and the number of items that match the query. */
+/** Reads a one-item page of a feed. Returns the item's version, and the number of items that match the query. */
 export async function readItem(
   client: PartnerClient,
   name: Feed<Item>['name'],

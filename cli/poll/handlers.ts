@@ -3,10 +3,10 @@ import type { Feed, Item } from './feeds.ts'
 
 export type OutputFormat = 'table' | 'ndjson' | 'csv' | 'json' | undefined
 
-/** Handles one change, which counts as handled only once the promise resolves. */
+/** Handles one change. The change counts as handled only once the promise resolves. */
 export type Handler<T extends Item> = (item: T) => Promise<void>
 
-/** A change handler, plus an `end` that completes the output when the poll ends, even after a failure. */
+/** A change handler, and an `end` that completes the output when the poll ends, even after a failure. */
 export interface Output<T extends Item> {
   handle: Handler<T>
   end(): Promise<void>
@@ -28,7 +28,7 @@ export function outputFor<T extends Item>(
   }
 }
 
-/** Prints one JSON list, element by element; `end` closes the list, even if the poll fails. */
+/** Prints a JSON array, element by element; `end` closes the array, even if the poll has failed. */
 function jsonPrinter<T extends Item>(first: Handler<T>): Output<T> {
   let isFirst = true
   return {

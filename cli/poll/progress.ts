@@ -5,7 +5,7 @@ export interface Progress {
   stop(): void
 }
 
-/** Minimum number of changes for a progress bar; a shorter sync is over before a bar would help. */
+/** Minimum number of changes for a progress bar. A shorter sync ends before a bar would help. */
 const worthShowing = 200
 
 const silent: Progress = { update() {}, stop() {} }
@@ -13,7 +13,7 @@ const silent: Progress = { update() {}, stop() {} }
 /**
  * Opens a progress bar on standard error that shows count, total, rate, and time left.
  *
- * @param isShown false if there is no terminal, or changes are printed to the same terminal
+ * @param isShown false if there is no terminal or if changes are printed to it
  */
 export async function openProgress(isShown: boolean, items: string, verb = 'Syncing'): Promise<Progress> {
   if (!isShown) return silent

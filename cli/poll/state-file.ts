@@ -26,11 +26,11 @@ export type State = Scope & { version: string }
 export interface Checkpoint {
   /** Version of the last change handled; undefined for a new file. */
   version: string | undefined
-  /** Stores the version of a handled change. Once `save` has returned, the version survives if the process is killed. */
+  /** Stores the version of a handled change. Once `save` has returned, the version survives a kill. */
   save(version: string): void
-  /** Flushes saved versions to disk, to survive a power failure. */
+  /** Flushes saved versions to disk, so that they survive a power failure. */
   sync(): void
-  /** Syncs the file, and unlocks it for other polls. */
+  /** Syncs the file and unlocks it for other polls. */
   close(): void
 }
 
@@ -73,7 +73,7 @@ export async function openCheckpoint(
   }
 }
 
-/** Reads the version from a scope's default state file, if there is one. Changes nothing. */
+/** Returns the version in a scope's default state file; undefined if there is no such file. Does not lock the file. */
 export async function readCheckpoint(scope: Scope): Promise<string | undefined> {
   return (await readState(defaultPath(scope)))?.version
 }
@@ -100,8 +100,8 @@ function requireSameScope(file: string, state: State, { feed, root, account, fil
 
 /**
  * Locks a state file for this process, and returns a function that unlocks it. The lock is an operating system lock on
- * a file next to the state file, and is released however the process ends. A new process with the same id therefore
- * cannot be mistaken for the holder.
+ * a file next to the state file, and is released no matter how the process ends. A new process with the same id can
+ * therefore never be mistaken for the holder.
  *
  * @throws Error if another process holds the lock, or the file cannot be written
  */

@@ -26,7 +26,7 @@ export interface Differences {
   /** Bookings that only the partner has. */
   extra: PartnersBooking[]
   different: { booking_id: number; here: BookingHere; there: PartnersBooking }[]
-  /** Bookings that changed after the compared version and so do not count as differences. */
+  /** Bookings that changed after the compared version and therefore do not count as differences. */
   newer: BookingHere[]
 }
 
@@ -35,7 +35,7 @@ export interface Differences {
  * §23).
  *
  * @param since version after which a change does not count as a difference; by default the partner's newest version,
- *   or the newest version in the first response if the partner keeps no versions
+ *   or, if the partner keeps no versions, the newest version in the first response
  * @param onDay called with the number of days done and the number of days left
  */
 export async function compare(

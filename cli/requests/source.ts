@@ -53,13 +53,13 @@ export function describeRequest(row: RequestRow): string {
   return [parts.join('  '), ...why.map((line) => `    ${line}`)].map(visible).join('\n')
 }
 
-/** How far back most rounds read. Several processes write entries, each up to 2 s after its request. */
+/** How far back most rounds read. Several processes log requests, each of them up to 2 s late. */
 const lookBackSeconds = 5
-/** How far back some rounds read. A held request is written when it ends, up to half a minute after it arrived. */
+/** How far back the other rounds read. A held request is logged when it ends, up to half a minute after it arrived. */
 const heldLookBackSeconds = 40
 const roundsBetweenLongLooks = 15
 const pauseSeconds = 2
-/** The service allows 60 such requests a minute, a third of which are left to other clients with the same key. */
+/** The service allows 60 such requests a minute. A third is left to other clients with the same key. */
 const secondsPerPage = 1.5
 const shownFirst = 10
 /** Maximum number of entries that one round reads. */

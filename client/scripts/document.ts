@@ -8,7 +8,7 @@ import { openApiDocument } from '../../src/pages/docs/openapi.ts'
 import { Metrics } from '../../src/process/metrics.ts'
 import type { SandboxContext } from '../../src/sandbox/context.ts'
 
-/** The OpenAPI document as the service serves it, from its routes alone: nothing is opened, and nothing listens. */
+/** Returns the OpenAPI document that the service serves, generated from its routes without a database or a port. */
 export function readDocument() {
   const config = readConfig({ PUBLIC_URL: 'https://partner.example.com' })
   const context = (name: 'live' | 'sandbox') =>

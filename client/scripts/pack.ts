@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildClient } from './build.ts'
 
-/** Builds the package and packs it as `npm pack` does: a gzipped archive of a folder named `package`. */
+/** Builds the package and packs it as `npm pack` does, into a gzipped archive of a folder named `package`. */
 export async function packClient(): Promise<Uint8Array<ArrayBuffer>> {
   const folder = await mkdtemp(join(tmpdir(), 'partner-client-'))
   try {

@@ -4,8 +4,9 @@ import type ts from 'typescript'
 import { readDocument } from './document.ts'
 
 /**
- * Writes the types of the client from the OpenAPI document; with `--check` it compares them and exits with 1 where they
- * differ. Words of responses stay open to those that come later; those of requests are closed.
+ * Generates the client's types from the OpenAPI document. With `--check`, compares them with the existing file instead
+ * and exits with 1 if they differ. Enums in responses also accept unknown strings, because later versions of the
+ * service may add values. Enums in requests do not.
  */
 const target = new URL('../src/api.ts', import.meta.url)
 const isOpen = 'x-open-words'
@@ -14,8 +15,8 @@ const isOpen = 'x-open-words'
 type Json = any
 
 /**
- * Keeps the parts of the document that the client's types need: one path for both environments, and the data of a
- * success. Hints and examples are left out.
+ * Keeps the parts of the document that the client's types need: one path for both environments, and only successful
+ * responses. Drops headers, hints and examples.
  */
 function slim({ paths, components, webhooks: _, ...document }: Json): Json {
   const twins = new Set(Object.keys(paths).filter((path) => path.startsWith('/v1/')))

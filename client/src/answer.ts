@@ -85,7 +85,7 @@ export function failureOf(cause: unknown, root: string, what: string, status: nu
   return { error, again: isRefused(cause) ? 'always' : 'if harmless' }
 }
 
-/** True if no connection was established and so nothing was sent. Each runtime reports this differently. */
+/** True if no connection was established, so nothing was sent. Each runtime reports this differently. */
 function isRefused(error: unknown): boolean {
   const { code, message, cause } = (error ?? {}) as { code?: string; message?: string; cause?: unknown }
   if (/^(ECONNREFUSED|ConnectionRefused|ENOTFOUND|EAI_AGAIN)$/.test(code ?? '')) return true

@@ -117,7 +117,7 @@ function methodsOf(transport: Transport) {
           { ...options, body },
           (answer) => answer.data.Booking,
         ),
-      /** Iterates over every new or changed booking, once each. */
+      /** Iterates over all new and changed bookings, once each. */
       feed: <Include extends 'detail' | undefined = undefined>(
         options: FeedPosition<Pick<Query<'pollBookings'>, 'listing_id' | 'checkout_after'>> &
           FeedPace & {
@@ -125,7 +125,7 @@ function methodsOf(transport: Transport) {
             include?: Include
           } = {},
       ) => feed<Schemas['BookingChange'] & Included<Include>>('bookings', 'Bookings', options),
-      /** Returns the number and hash of all bookings, to compare with your own. */
+      /** Returns the number of bookings and their hash, to compare with your own. */
       digest: (query: Query<'digestBookings'> = {}, options?: CallOptions) =>
         call<Schemas['BookingDigest']>(
           'GET',
@@ -148,7 +148,7 @@ function methodsOf(transport: Transport) {
           ...options,
           body: { message: { text } },
         }),
-      /** Iterates over every new message of all conversations, once each. */
+      /** Iterates over the new messages of all conversations, once each. */
       feed: (options: FeedPosition<Pick<Query<'pollMessages'>, 'booking_id' | 'sender'>> & FeedPace = {}) =>
         feed<Data<'pollMessages'>['messages'][number]>('messages', 'messages', options),
       consumers: consumersOf(transport, 'messages'),
@@ -172,12 +172,12 @@ function methodsOf(transport: Transport) {
           ...options,
           body: { data: items },
         }),
-      /** Returns the units left on each night. */
+      /** Returns the number of units left on each night. */
       nights: (query: Query<'getNights'>, options?: CallOptions) =>
         call<Data<'getNights'>>('GET', `${provider}/availability/nights`, { ...options, query }),
     },
     rates: {
-      /** Updates rates; the result's `job_id` is the id to pass to `job()`. */
+      /** Updates rates; pass the result's `job_id` to `job()`. */
       update: (items: Body<'updateRates'>['data'], options?: WriteOptions) =>
         call<Data<'updateRates'> & { job_id: number }>(
           'POST',

@@ -26,12 +26,12 @@ interface ErrorFacts {
   /** The message that the service sent; the error's own message also contains the first problem. */
   message: string
   status: number
-  /** Request id to give to support, or to look up with `GET /v1/requests`. */
+  /** Id of the request, to give to support or to look up with `GET /v1/requests`. */
   requestId: string | undefined
   errors: Problem[]
   /** Seconds to wait before sending the request again. */
   retryAfterSeconds: number | undefined
-  /** Address of the guide's section on this type of error. */
+  /** URL of the guide's section on this type of error. */
   guide: string
 }
 
@@ -73,17 +73,17 @@ export const PartnerError = ServiceError as unknown as {
   prototype: PartnerError
 }
 
-/** Error thrown before anything is sent if a value cannot be part of a request. */
+/** Error thrown before anything is sent, if a value cannot be part of a request. */
 export class ArgumentError extends TypeError {}
 
-/** Error thrown if nothing, half a body, proxy HTML or a redirect arrives instead of the service's response. */
+/** Error thrown if no complete response, a proxy's HTML or a redirect arrives instead of the service's response. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
   /** Address that the request was sent to, with `/v1` or `/sandbox`. */
   readonly root: string | undefined
   constructor(
     message: string,
-    /** Status of the response, if there was one. */
+    /** Status of the response; undefined if there was none. */
     readonly status?: number,
     readonly retryAfterSeconds?: number,
     { root, ...options }: ErrorOptions & { root?: string } = {},

@@ -18,7 +18,7 @@ export interface FeedPace {
    * Such a page means that the service is already holding too many requests.
    */
   pauseSeconds?: number | undefined
-  /** Ends the loop at the next item or request by throwing the signal's reason. */
+  /** Once aborted, ends the loop at the next item or request by throwing the signal's reason. */
   signal?: AbortSignal | undefined
   per_page?: number | undefined
   /** Called with each page that has changes, before its first change is yielded. */
@@ -96,7 +96,7 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
     signal?.throwIfAborted()
   }
 
-  /** Iterates over the changes page by page; a page is acknowledged when the next one is requested. */
+  /** Iterates over the changes page by page. Each page is acknowledged when the next page is requested. */
   async *pages(): AsyncGenerator<FeedPage<T>, void, undefined> {
     for await (const page of this.walk()) {
       yield page
@@ -144,8 +144,8 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
   }
 
   /**
-   * Acknowledges the changes up to `version`. Retries until `signal` is aborted, and then makes one last attempt. An
-   * outage therefore neither ends the loop nor keeps an aborted loop running.
+   * Acknowledges the changes up to `version`. Retries until `signal` is aborted, and then makes one last attempt, so
+   * that an outage neither ends the loop nor keeps an aborted loop running.
    */
   private async acknowledge(version: string | undefined): Promise<void> {
     const { consumer, signal } = this.options

@@ -2,7 +2,7 @@ import type { Failure } from './answer.ts'
 
 /** Longest `Retry-After` that the client waits out; a failure with a longer `Retry-After` is thrown to the caller. */
 const maxRetryAfterSeconds = 300
-/** Longest pause between unlimited retries, such as a feed's, even if `Retry-After` is longer. */
+/** Longest pause if retries are unlimited, as in a feed, even if `Retry-After` is longer. */
 const maxPatienceSeconds = 3600
 const maxPauseSeconds = 30
 /** Window of the service's rate limit, and the maximum of {@link pauseFor}. A proxy may report a longer window. */
@@ -69,8 +69,8 @@ export function takesKey({ method, path }: Repeatable): boolean {
 }
 
 /**
- * Time after the first attempt during which the service still treats identical text as the same message. The service
- * does so for a minute by default.
+ * How long after the first attempt the client relies on the service to treat identical text as the same message. The
+ * service does so for a minute by default.
  */
 const sameMessageMilliseconds = 50_000
 

@@ -18,7 +18,7 @@ export function sandboxOf(transport: Transport) {
     faults: (options?: CallOptions) => call<Data<'listSandboxFaults'>>('GET', '/faults', options),
     setFaults: (rules: Body<'setSandboxFaults'>['rules'], options?: CallOptions) =>
       call<Data<'setSandboxFaults'>>('PUT', '/faults', { ...options, body: { rules } }),
-    /** Removes all rules. */
+    /** Removes all fault rules. */
     clearFaults: (options?: CallOptions) =>
       call<Data<'clearSandboxFaults'>>('DELETE', '/faults', options, ({ data }) => data ?? { rules: [] }),
     clock: (options?: CallOptions) => call<Data<'getSandboxClock'>>('GET', '/clock', options),

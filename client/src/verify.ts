@@ -23,7 +23,7 @@ export interface VerifyOptions {
   now?: Date
 }
 
-/** Maximum number of signatures checked per header, so that even a header with thousands is cheap to verify. */
+/** Maximum number of signatures checked per header, so that even a header with thousands of them is cheap to verify. */
 const maxSignatures = 10
 
 /**

@@ -18,13 +18,13 @@ import type { Row } from './table.ts'
 const provider = '/v1/integrations/provider_one'
 const rounds = 5
 const hosts = 100
-/** Number of requests that each key keeps waiting. */
+/** Number of held requests per key. */
 const heldPerKey = 5
 const storedListings = 1000
 
 type Host = Actor & Awaited<ReturnType<typeof seedBooking>>
 
-/** Measures, in absolute figures, the load that one process, its database and its disk can handle on this machine. */
+/** Measures, in absolute numbers, the load that one process, its database and its disk can handle on this machine. */
 export function capacity(): Promise<Row[]> {
   return withDataDir(async (dataDir) => {
     const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
@@ -68,7 +68,7 @@ type Ask = (path: string, init: Target['init']) => Target
 /** Measures each kind of request: requests per second in total, and per core of the service. */
 async function requests(all: Host[], target: Ask): Promise<Row[]> {
   const get = (path: (host: Host) => string) => {
-    // A target has only one address, so all reads are for the same host.
+    // A target has only one URL, so all reads are for the same host.
     const [host] = all as [Host]
     return target(path(host), () => ({ headers: { 'x-api-key': host.key } }))
   }
@@ -125,7 +125,7 @@ async function held(all: Host[], { url, pid }: { url: string; pid: number }): Pr
   return { work: 'held request', result: `${kibibytes.toFixed(0)} KiB of memory, ${waits.length} held` }
 }
 
-/** Measures the size of documents and of their indexes, in bytes before compression. */
+/** Measures the size of documents and their indexes, in bytes before compression. */
 async function bytes(db: Db, all: Host[], target: Ask): Promise<Row[]> {
   const first = await sizes(db)
   const listing = await readFixture('listings/tokyo-share-house')

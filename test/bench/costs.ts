@@ -7,7 +7,7 @@ import { medianMilliseconds } from './measure.ts'
 import type { BenchServers } from './servers.ts'
 import { atMost, type Row } from './table.ts'
 
-/** Measures the service's own overhead: checking its responses, logging requests, and memory. */
+/** Measures the service's own overhead: response validation, request logging and memory. */
 export async function costs(servers: BenchServers): Promise<Row[]> {
   return [
     await idleMemory(servers),

@@ -15,7 +15,7 @@ const path = '/v1/integrations/provider_one/bookings/digest'
 /** The limits that decisions §23 sets for 100,000 bookings, in milliseconds. */
 const bounds = { first: 3000, changed: 1000, again: 50 }
 
-/** Measures the digest of a host with 100,000 bookings, then with 1,000,000, and the digest's effect on other hosts. */
+/** Measures the digest of a host with 100,000 bookings, then 1,000,000, and the digest's effect on other hosts. */
 export async function digest(): Promise<Row[]> {
   return withDataDir(async (dataDir) => {
     const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])

@@ -22,15 +22,15 @@ const patienceMilliseconds = 120_000
 interface Round {
   kinds: string[]
   changes: number
-  /** The interval at which a sender is killed and replaced, in seconds; 0 for never. */
+  /** Interval in seconds at which the older sender is killed and replaced; 0 for never. */
   killEverySeconds: number
 }
 
 /** Starts a server that records the hints that reach the endpoints. An endpoint's path is its name. */
 function startReceiver() {
-  /** The time at which a version of a booking first reached an endpoint, and how often it did. */
+  /** When each version of a booking first reached each endpoint, and how many times it arrived. */
   const came = new Map<string, { at: number; times: number }>()
-  /** The latest version of a booking that an endpoint has accepted. */
+  /** The latest version of each booking that each endpoint has accepted. */
   const taken = new Map<string, string>()
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -80,7 +80,7 @@ async function startSenders(settings: Record<string, string>) {
   const running: ServiceProcess[] = await Promise.all([1, 2].map(() => startService(settings)))
   const url = () => (running.at(-1) as ServiceProcess).url
   return {
-    /** Returns the URL of the process that was started last. */
+    /** Returns the URL of the newest process. */
     url,
     /** Repeats a request until it gets a response. */
     async post(key: string, path: string, body?: object) {
@@ -273,7 +273,7 @@ async function besideEndpoints(): Promise<Row> {
   })
 }
 
-/** Measures hints to 50 endpoints: all healthy, some failing, and with the senders killed every few seconds. */
+/** Measures hints to 50 endpoints: with all healthy, with some failing, and with senders killed every few seconds. */
 export async function hints(): Promise<Row[]> {
   const changes = Number(process.env.CHANGES ?? 10_000)
   const killEverySeconds = Number(process.env.KILL_EVERY ?? 4)

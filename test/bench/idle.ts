@@ -36,7 +36,7 @@ export function idle(): Promise<Row[]> {
   })
 }
 
-/** Returns how many milliseconds an administrator's command and a program that only pings the database take. */
+/** Returns the milliseconds that an administrator's command and a program that only pings the database take. */
 function commandTimes(MONGODB_URL: string) {
   const run = (...command: string[]) =>
     Bun.$`${command}`

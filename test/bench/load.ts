@@ -17,7 +17,7 @@ export interface Load {
   /** Milliseconds from the request to the last byte of its response. */
   p50: number
   p99: number
-  /** Microseconds of CPU per request: of the server alone, and including the database and Redis. */
+  /** Microseconds of CPU per request: for the server alone, and including the database and Redis. */
   cpu: number
   cpuOfAll: number
 }
@@ -29,7 +29,7 @@ interface Burst extends Omit<Load, 'p50' | 'p99'> {
 
 const ticksPerSecond = 100
 
-/** Returns the CPU time that processes have used so far, in seconds; the kernel counts it in hundredths. */
+/** Returns the CPU time that processes have used, in seconds; the kernel counts it in hundredths. */
 export async function cpuSeconds(pids: number[]): Promise<number> {
   let ticks = 0
   for (const pid of pids) {
@@ -50,11 +50,11 @@ export async function residentMebibytes(pids: number[]): Promise<number> {
   return kibibytes / 1024
 }
 
-/** A number of connections that keeps one process busy. */
+/** Enough connections to keep one process busy. */
 export const manyConnections = 16
 
 /**
- * Sends requests over some connections until `goesOn` returns false.
+ * Sends requests over the given number of connections until `goesOn` returns false.
  *
  * @throws Error for a response other than 2xx, because such a request is not the work to be measured
  */

@@ -26,12 +26,15 @@ interface Outcome {
   /** Transactions per booking, including those restarted after a conflict with another process. */
   attempts: number
   p99: number
-  /** Microseconds of CPU per booking, of the services and of the database. */
+  /** Microseconds of CPU per booking, for the services and for the database. */
   service: number
   database: number
 }
 
-/** Measures keyed bookings by 1 to 8 processes, each standing for a machine, for 1 to 64 hosts over 64 connections. */
+/**
+ * Measures how fast 1 to 8 processes create keyed bookings for 1 to 64 hosts over 64 connections. Each process stands
+ * for a machine.
+ */
 export function machines(): Promise<Row[]> {
   return withDataDir(async (dataDir) => {
     const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
@@ -62,7 +65,7 @@ export function machines(): Promise<Row[]> {
           return { ...actor, stay }
         }),
       )
-      // Each process is warmed up alone, because uncompiled code costs several times as much.
+      // Each process is warmed up alone, because uncompiled code is several times slower.
       for (const service of fresh) await create(db, [service], creators, pid, warmUpMilliseconds)
       for (const hosts of hostCounts) {
         const of = creators.slice(0, hosts)
@@ -93,14 +96,14 @@ function rowOf(what: string, outcome: Outcome, one: number): Row {
   }
 }
 
-/** Returns the number of transactions that the server has started so far. */
+/** Returns the number of transactions that the server has started. */
 async function transactions(db: Db): Promise<number> {
   const status = await db.getClient().db('admin').command({ serverStatus: 1 })
   return Number(status.transactions.totalStarted)
 }
 
 /**
- * Creates bookings for `duration` milliseconds. Retries after a conflict with the same key, as partners do.
+ * Creates bookings for `duration` milliseconds. Retries with the same key after a conflict, as partners do.
  *
  * @param isPinned true to send all of a host's requests to the same process, as a proxy can be configured to do
  */

@@ -31,7 +31,7 @@ export async function reads(servers: BenchServers): Promise<Row[]> {
   ]
 }
 
-/** Compares a read request to the service with one to the other servers, over one connection and over many. */
+/** Compares a read request to the service and to the other servers, over one connection and over many. */
 async function beside(
   { service, references }: BenchServers,
   work: string,
@@ -65,7 +65,7 @@ function lines(work: string, loads: Record<string, Load>, connections: number, a
   })
 }
 
-/** Compares a page with whole bookings to the page without them, and to 50 requests for one booking each. */
+/** Compares a page of full bookings to the plain page, and to 50 requests for one booking each. */
 async function inFull({ service }: BenchServers, page: string, bookingId: number): Promise<Row[]> {
   const targets = {
     page: service(page),
@@ -101,7 +101,7 @@ async function growth({ service, large, small }: BenchServers): Promise<Row> {
 async function workers({ service, pair, large }: BenchServers): Promise<Row> {
   const since = toVersion(new Date(large.lastVersion.getTime() - 50_000))
   const path = `${feedPath}?updated_after=${encodeURIComponent(since)}`
-  // The single worker has served all measurements so far, so its code is already fully optimized.
+  // The single worker has served all previous measurements, so its code is already fully optimized.
   await burst(pair(path), (sent) => sent < 20_000)
   const { one, two } = await compare({ one: service(path), two: pair(path) }, rounds, 2)
   const line = { server: 'partner', connections: 2, load: two }

@@ -25,7 +25,7 @@ const small: Size = { bookings: 10_000, listings: 100, keys: 1000 }
 const large: Size = { bookings: 1_000_000, listings: 10_000, keys: 100_000 }
 const feedPath = '/v1/integrations/provider_one/bookings'
 
-/** Compares a host with 1,000,000 bookings and 10,000 listings beside 100,000 keys to one with a hundredth of each. */
+/** Compares a host with 1,000,000 bookings and 10,000 listings, beside 100,000 keys, to one a hundredth of the size. */
 export async function scale(): Promise<Row[]> {
   const [few, many] = [await measure(small), await measure(large)]
   const names = Object.keys(few) as (keyof typeof few)[]
@@ -36,7 +36,7 @@ export async function scale(): Promise<Row[]> {
   )
 }
 
-/** Returns the milliseconds that each kind of work takes. */
+/** Returns the duration of each kind of work in milliseconds. */
 function measure(size: Size) {
   return withDataDir(async (dataDir) => {
     const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])

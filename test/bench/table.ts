@@ -7,7 +7,7 @@ export interface Row {
   server?: string
   connections?: number
   load?: Load
-  /** The ratio to judge, with the values it compares. */
+  /** The ratio to judge, and the values that it compares. */
   result?: string
   aim?: string
   /** Absent if there is no aim. */

@@ -119,7 +119,7 @@ export function waiting(): Promise<Row[]> {
           waited[index] = await startService({ ...settings, PORT: new URL(service.url).port })
         }
       },
-      // The limit is higher because, without a proxy, each client itself must notice that a process is gone.
+      // The limit is higher because there is no proxy, so each client must notice by itself that a process is gone.
       5000,
     )
     const withoutRedis = await spread(' while Redis is killed', all, clients, settings, async () => {
@@ -142,7 +142,7 @@ export function waiting(): Promise<Row[]> {
   })
 }
 
-/** Keeps 1,000 requests with one key open at a process, sending each again a second after its response. */
+/** Keeps 1,000 requests with one key open at a process. Repeats each request a second after its response. */
 async function flood({ key }: Host, { url }: ServiceProcess): Promise<AbortController> {
   const controller = new AbortController()
   const path = `${url}${provider}/bookings?updated_after=2099-01-01&wait=30`
@@ -170,7 +170,7 @@ async function cpuShare(pids: number[]): Promise<number> {
 /**
  * Makes changes through routes and commands, and measures the time until all clients of the host have read them.
  *
- * @param meanwhile causes a disturbance while the changes are made
+ * @param meanwhile causes a disturbance during the changes
  */
 async function spread(
   when: string,

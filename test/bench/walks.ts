@@ -24,14 +24,14 @@ export async function walks(servers: BenchServers): Promise<Row[]> {
   const times = { byPage: [] as number[], byCursor: [] as number[], command: [] as number[] }
   for (let round = 0; round < rounds; round += 1) {
     times.byCursor.push(await timed(() => walkByCursor(read)))
-    // Page ends are stored for each query, so a new query means that no page end is stored yet.
+    // Page ends are stored per query, so a new query has no stored page ends yet.
     times.byPage.push(
       await timed(() => walkByPage((query) => read(`updated_after=200${round}-01-01 00:00:00&${query}`))),
     )
     times.command.push(await timed(() => pollOnce(servers)))
   }
   const { last_page } = (await read('page=1')).meta.pagination
-  // The page before the last one was never read, so the last page's start is not stored.
+  // The page before the last page was never read, so the start of the last page is not stored.
   const query = 'updated_after=2003-01-01'
   const { jump, first } = await medianMilliseconds(
     { jump: () => read(`page=${last_page}&${query}`), first: () => read(`page=1&${query}`) },
@@ -49,7 +49,7 @@ export async function walks(servers: BenchServers): Promise<Row[]> {
   ]
 }
 
-/** Returns how many milliseconds a poll at the end of the feed and a program that sends one request take. */
+/** Returns the milliseconds that a poll at the end of the feed and a program that sends one request take. */
 function idlePolls(servers: BenchServers) {
   const { large, url } = servers
   return withDataDir(async (directory) => {

@@ -7,7 +7,7 @@ import { atLeast, atMost, type Row } from './table.ts'
 const rounds = 4
 const provider = '/v1/integrations/provider_one'
 
-/** Compares write requests to those of a minimal server with the same durability. */
+/** Compares write requests to the same requests on a minimal server with the same durability. */
 export async function writes(servers: BenchServers): Promise<Row[]> {
   return [
     ...(await creates(servers)),
@@ -19,7 +19,7 @@ export async function writes(servers: BenchServers): Promise<Row[]> {
   ]
 }
 
-/** Compares the creation of keyed bookings with a message to that of the other servers. */
+/** Compares the creation of keyed bookings with a message to the same work on the other servers. */
 async function creates({ service, references, creators, large }: BenchServers): Promise<Row[]> {
   const create = (of: Creator[]) => service('/v1/bookings', booking(of))
   const { bare, ...frameworks } = references
@@ -63,7 +63,7 @@ async function creates({ service, references, creators, large }: BenchServers): 
   ]
 }
 
-/** Compares the replay of a keyed booking to new bookings. */
+/** Compares replays of a keyed booking to new bookings. */
 async function replays({ service, creators }: BenchServers): Promise<Row> {
   const fresh = booking(creators)
   const [of] = creators as [Creator]
@@ -74,7 +74,7 @@ async function replays({ service, creators }: BenchServers): Promise<Row> {
   return atMost('replay of a keyed booking', replay.p50 / first.p50, 0.25, 'the p50 of the first', line)
 }
 
-/** Compares a message that was sent before to a new message. */
+/** Compares a repeated message to a new message. */
 async function duplicates({ service, creators }: BenchServers): Promise<Row> {
   const [{ key, booking_id }] = creators as [Creator]
   const path = `/v1/bookings/${booking_id}/messages`
@@ -88,7 +88,7 @@ async function duplicates({ service, creators }: BenchServers): Promise<Row> {
   return atMost('duplicate of a message', duplicate.p50 / first.p50, 0.4, 'the p50 of a new one', line)
 }
 
-/** Returns a function that makes booking requests for each host in turn, each with its own `Idempotency-Key`. */
+/** Returns a function that builds booking requests for each host in turn, each with its own `Idempotency-Key`. */
 function booking(of: Creator[], sharedKey?: string) {
   return (count: number): RequestInit => {
     const { key, stay } = of[count % of.length] as Creator
@@ -102,7 +102,7 @@ function booking(of: Creator[], sharedKey?: string) {
   }
 }
 
-/** Measures repeated changes to the name of one listing. */
+/** Measures repeated changes to one listing's name. */
 async function rename({ db, service, references, creators }: BenchServers): Promise<Row[]> {
   const [{ key, listing_id }] = creators as [Creator]
   // The bare server changes a document of the same size as the service's.
@@ -123,7 +123,7 @@ async function rename({ db, service, references, creators }: BenchServers): Prom
   return oneByOne(work, load, (of) => of.p50, 4, 'the p50 of bare')
 }
 
-/** Measures updating the availability of 1,000 nights of a large host's listings. */
+/** Measures availability updates for 1,000 nights of a large host's listings. */
 async function availability({ service, references, large }: BenchServers): Promise<Row[]> {
   const { body } = await large.send('GET', '/v1/listings?per_page=50')
   const listings: { id: number; room_types: { id: number }[] }[] = body.data
@@ -147,7 +147,7 @@ async function availability({ service, references, large }: BenchServers): Promi
   return oneByOne(work, load, (of) => of.cpu, 1.5, 'the CPU of bare')
 }
 
-/** Compares updating the rates of 1,000 room types of a large host to a bulk write of as many replacements. */
+/** Compares rate updates for 1,000 room types of a large host to a bulk write of as many replacements. */
 async function rates({ service, references, large }: BenchServers): Promise<Row[]> {
   const pages = await Promise.all(
     Array.from({ length: 10 }, (_, page) => large.send('GET', `/v1/listings?per_page=100&page=${page + 1}`)),

@@ -25,7 +25,7 @@ import { startReceiver } from '../support/receiver.ts'
 
 const second = 1000
 const issuer = 'https://partners.example.com'
-/** Times that let steps be decided quickly, with a `stepTimeout` that is long enough on a busy machine. */
+/** Short times, so that steps are decided quickly, except a `stepTimeout` that is long enough on a busy machine. */
 const times = {
   ...bounds,
   look: 200,
@@ -46,7 +46,7 @@ afterAll(() => rm(folder, { recursive: true }))
 const start = (actor: Actor, ...profiles: string[]) => actor.send('POST', path, { body: { profiles } })
 const stored = (id: number) => certificationModel(db).findById(id).lean().orFail()
 
-/** Advances a certification once, from what the product has done so far. */
+/** Advances a certification once, based on what the product has done. */
 const lookOnce = async (id: number) => advance(service.context.sandbox, times, await stored(id))
 
 /** Resolves with the certification once its next action is `action`. */
@@ -129,7 +129,7 @@ describe.concurrent('POST /sandbox/certifications', () => {
   })
 })
 
-/** Makes a course begin the step `name`. */
+/** Moves a certification's course to the start of the step `name`. */
 async function begin(id: number, name: string, more: { memo?: object } = {}) {
   const { step, profiles } = await stored(id)
   const index = courseOf(profiles).findIndex((one) => one.name === name)
@@ -249,7 +249,7 @@ describe.concurrent('a course', () => {
       scopes = open.map(({ _id }) => Number(_id))
       return users()
     }
-    // Waits for the seed's guests. The course makes one more guest before it books.
+    // Waits until the seed data's guests exist. The course creates one more guest before it books.
     await expect.poll(filled, { interval: 5 }).toBeGreaterThan(0)
     expect((await actor.send('DELETE', '/sandbox')).status).toBe(200)
     const { status, body } = await starting
@@ -524,7 +524,7 @@ describe.concurrent('a certification', () => {
   })
 })
 
-/** Records of requests with the same body, sent at these times. */
+/** Returns records of requests with the same body, sent at the given times. */
 const recordsAt = (...milliseconds: number[]) =>
   milliseconds.map(
     (at) =>

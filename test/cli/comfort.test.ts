@@ -164,10 +164,10 @@ test('partnerctl feed show prints one booking in full, and every partner command
   expect((await partnerctl(['feed', 'show', '999', '--sandbox'], environment)).code).toBe(1)
 })
 
-/** Returns what `--help` prints without a terminal. Starts no process, because there are so many commands. */
+/** Returns the text that `--help` prints without a terminal. Starts no process, because there are many commands. */
 const helpFor = async (path: string[]) => stripVTControlCharacters(`${await helpOf([...path, '--help'])}\n`)
 
-/** Returns every command that can be run, as listed by the help. */
+/** Returns every command that the help lists and that can be run. */
 async function commandsBelow(path: string[] = []): Promise<string[]> {
   const lists = [...(await helpFor(path)).matchAll(/COMMANDS.*\n\n([\s\S]*?)\n\n/g)].map(([, list]) => list)
   if (lists.length === 0) return [path.join(' ')]

@@ -8,7 +8,7 @@ import { partnerctl, root } from '../support/processes.ts'
 const service = await testApp()
 const [server] = sharedServices()
 
-/** Starts `partnerctl mcp` as an agent would. `output()` returns all output so far, to check what must not be in it. */
+/** Starts `partnerctl mcp` as an agent would. `output()` returns all output so far, so that tests can search it. */
 async function agent(args: string[], key?: string) {
   const env = { PATH: process.env.PATH ?? '', PARTNER_BASE_URL: server.url, XDG_CONFIG_HOME: '/nowhere' }
   const transport = new StdioClientTransport({

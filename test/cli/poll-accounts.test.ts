@@ -84,7 +84,7 @@ test('partnerctl feed poll restarts after a kill in a container, although the ne
   await seedBooking(actor)
   const poll = (...args: string[]) =>
     Bun.spawn(
-      // The poll is process 1 of its own process namespace, as in a container.
+      // The poll runs as process 1 of its own process namespace, as in a container.
       [
         'unshare',
         '--user',

@@ -45,7 +45,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     const handled = await readFile(log, 'utf8')
     const complete = handled.match(/begun\ndone\n/g)?.length ?? 0
     expect(handled).toBe('begun\ndone\n'.repeat(complete))
-    // The poll may notice the signal before or after the end of the command.
+    // The poll may notice the signal before or after the command finishes.
     expect([1, 2]).toContain(complete)
     const { stdout } = await run('--once', '--output', 'ndjson')
     expect(stdout.trim().split('\n')).toHaveLength(changes - complete)

@@ -19,7 +19,7 @@ const written = async (content: string | Uint8Array) => {
   return file
 }
 
-/** Creates a host with bookings. Returns their export, and functions that run the command as the host's partner. */
+/** Creates a host with bookings. Returns their export, and functions that run commands as the host's partner. */
 async function partner(count: number) {
   const actor = await service.actor()
   await fillBookings(service.live.db, actor.hostId, count)

@@ -9,7 +9,7 @@ const files = [
   ...readdirSync(partners).map((name) => join(partners, name)),
 ]
 
-/** Returns the packages that a file loads, except those that it imports only when a command needs them. */
+/** Returns the packages that a file loads, except packages that are imported only when a command needs them. */
 async function packagesOf(file: string): Promise<Set<string>> {
   const packages = new Set<string>()
   const watch = {

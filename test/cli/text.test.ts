@@ -9,7 +9,7 @@ import { administrator, partnerctlHere } from '../support/admin.ts'
 import { type Actor, makeActor, seedBooking, sender, sharedServices, testApp } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'
 
-/** Text that would clear the screen, set a title, ring the bell, reverse the text, or begin another line. */
+/** Text that would clear the screen, set a title, ring the bell, reverse the text, or start a new line. */
 const hostile = 'A\u001b[2J\u001b]0;x\u0007\u009b31mB\u0007\u0085\u202eC\r\nD\u007f'
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const controls = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
@@ -150,7 +150,7 @@ test('a state file that cannot be kept is named', async () => {
   ])
 })
 
-/** The response of a server that is not the service, or of a service that has been taken over. */
+/** The body (`now`) and the status of the response from a foreign server, or from a service that was taken over. */
 const answers: Record<string, unknown> = {}
 const foreign = Bun.serve({
   port: 0,

@@ -13,7 +13,7 @@ const [{ url }] = sharedServices()
 const folder = await mkdtemp(join(tmpdir(), 'partner-client-'))
 afterAll(() => rm(folder, { recursive: true }))
 
-/** Starts a server that responds the way other servers at the service's address might. */
+/** Starts a server that responds as other servers at the service's address might. */
 function startForeign() {
   let followed = 0
   let others = 0
@@ -41,7 +41,7 @@ function startForeign() {
         others += 1
         return Response.json({ data: others === 1 ? {} : { Bookings }, meta: {} })
       }
-      // Sends two of a proxy's own pages, and then the feed.
+      // Sends a proxy's own page twice, and then the feed.
       if (kind === 'away') {
         aways += 1
         return aways <= 2

@@ -10,8 +10,8 @@ import {
 } from '../../client/src/index.ts'
 
 /**
- * Checks the client's promises, as a program that each runtime runs. Faults come from a real service's sandbox and from
- * the foreign server at `foreignUrl`. Prints a line of JSON for each case of the given `share`, `0` or `1` of two.
+ * Checks the client's promises. Each runtime runs this program. Faults come from a real service's sandbox and from the
+ * foreign server at `foreignUrl`. Prints a line of JSON for each case of one half, which `share` (`0` or `1`) selects.
  */
 const [baseUrl, key, foreignUrl, closedUrl, share] = process.argv.slice(2) as [
   string,
@@ -46,7 +46,7 @@ async function meeting<T>(
 }
 
 let day = 0
-/** Returns a stay that does not overlap any earlier one. */
+/** Returns a stay that does not overlap any previous stay. */
 function stay() {
   day += 1
   const start = Date.UTC(2040, 0, 1) + day * 40 * 86_400_000

@@ -28,7 +28,7 @@ test('the settings table of the README names exactly the existing settings', asy
   expect([...named, ...inFiles].sort()).toEqual([...read].sort())
 })
 
-/** Writes a file into a folder of its own and returns its path. */
+/** Writes a file into a new folder and returns its path. */
 async function fileWith(content: string | Buffer): Promise<string> {
   const path = join(await mkdtemp(join(tmpdir(), 'setting-')), 'secret')
   await writeFile(path, content)

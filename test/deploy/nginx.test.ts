@@ -55,7 +55,7 @@ test('behind nginx a client has its own address, metrics are closed, and a body 
     '/METRICS',
   ])
     expect([path, await statusOf(proxy.url + path)]).toEqual([path, 404])
-  // The service would resolve these to /metrics, but nginx would not.
+  // The service would resolve these paths to /metrics, but nginx would not.
   for (const path of [
     '/x%2fy/../metrics',
     '/a%5C..%5Cmetrics',

@@ -6,7 +6,7 @@ import { testApp } from '../support/app.ts'
 
 const service = await testApp()
 const mebibyte = 1024 * 1024
-/** No key and no host has such an id. */
+/** An id that belongs to no key or host. */
 let ownerId = 9_000_000_000
 const never = new AbortController().signal
 

@@ -20,7 +20,7 @@ const rates = '/v1/integrations/provider_one/rates'
 const user = (email: string, more: object = {}) => ({ email, first_name: 'A', last_name: 'B', ...more })
 const keyed = (key: string, path: string, body: unknown, by = actor) =>
   by.send('POST', path, { body, headers: { 'idempotency-key': key } })
-/** The fields that identify a stored response of this file's partner. */
+/** Returns the fields that identify a stored response of this file's partner. */
 function claimOf(endpoint: string, idempotencyKey: string) {
   const { hostId: host_id, keyId: key_id } = actor
   const hash = createHmac('sha256', service.live.claimSecret)

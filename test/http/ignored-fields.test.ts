@@ -183,7 +183,7 @@ test.each(resources)(
     ])
     const changed = { ...read, [readOnly]: 'another value' }
     const refused = await actor.send(method, path, { body: changed, headers: strict })
-    // The first write has changed `updated_at`, so the response may name that field, too.
+    // The first write changed `updated_at`, so the response may also name that field.
     expect(refused.body.error.errors).toContainEqual(refusal(readOnly))
     expect((await actor.send(method, path, { body: changed })).body.meta.ignored).toContain(readOnly)
   },
@@ -242,7 +242,7 @@ test('rows of availability can be sent back as they were read', async () => {
   }))
   expect((await actor.send('POST', path, { body: { data: asText }, headers: strict })).status).toBe(200)
   const { body } = await actor.send('POST', path, { body: { data } })
-  // The rows have been replaced since they were read.
+  // The previous write replaced the rows, so the ids and times that were read are outdated.
   expect(body.meta.ignored.slice(0, 2)).toEqual(['data.0.id', 'data.0.updated_at'])
 })
 

@@ -18,7 +18,7 @@ afterAll(async () => {
 })
 
 const take = (of: RedisRateLimiter, name: string) => of.slots.take(name, 5, 35_000)
-/** Asks for eight slots concurrently and frees those that were granted; returns their number. */
+/** Requests eight slots concurrently and frees the granted slots; returns the number granted. */
 async function given(of: RedisRateLimiter, name: string): Promise<number> {
   const slots = await Promise.all(Array.from({ length: 8 }, () => take(of, name)))
   for (const slot of slots) slot?.free()

@@ -8,7 +8,7 @@ import { root } from '../support/processes.ts'
 
 const service = await testApp()
 
-/** Returns the table's rows: first the collection, then its owner, and last how long its documents are kept. */
+/** Returns the table's rows. The first cell is the collection, the second its owner, the last its retention time. */
 async function rowsOfTable(): Promise<string[][]> {
   const text = await readFile(join(root, 'docs/data-model.md'), 'utf8')
   const rows = text.split('\n').filter((line) => line.startsWith('| `'))

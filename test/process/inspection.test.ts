@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { shardFinding } from '../../src/process/inspection.ts'
 
-/** A shard in a response to `listShards` as MongoDB documents it, because no router is available here. */
+/** Returns a shard as MongoDB documents it in a response to `listShards`, because no router is available here. */
 const shard = (id: string, more: object = {}) => ({
   _id: id,
   host: `${id}/a:27018,b:27018`,

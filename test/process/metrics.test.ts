@@ -17,7 +17,7 @@ test('GET /metrics shows requests by route and status, rate limit decisions, bot
   await seedBooking(actor)
   // `last` is the host's latest version, in seconds since 1970.
   await db.collection('host_clocks').updateOne({}, { $inc: { last: 1000 } })
-  // No worker takes jobs of a topic that it does not know.
+  // No worker takes a job whose topic it does not know.
   await inTransaction(db, 'test', (session) =>
     enqueueJob(db, session, new Date(clock().getTime() - 500_000), {
       topic: 'later',

@@ -47,7 +47,7 @@ const [traced, untraced, trusting, lonely] = await Promise.all([
 ])
 atEnd(collector.stop)
 
-/** Returns the spans directly below a span, in the order in which they ended. */
+/** Returns a span's direct children, in the order in which they ended. */
 const below = ({ spanId, traceId }: ReceivedSpan) =>
   collector.ofTrace(traceId).filter(({ parentId }) => parentId === spanId)
 const named = (traceId: string, name: string) =>

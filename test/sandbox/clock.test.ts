@@ -13,7 +13,7 @@ const settings = {
   MONGODB_URL: await ownDatabase(),
   WEBHOOKS_ALLOW_PRIVATE: 'on',
 }
-/** Two processes. One moves the clock, and the other must follow. */
+/** Two processes: one moves the clock, and the other must follow. */
 const [service, other] = await Promise.all([testApp(settings), testApp(settings)])
 const hour = 3600
 const day = 24 * hour
@@ -37,7 +37,7 @@ async function documentsOf(of: TestApp, scope: number): Promise<Map<string, obje
   return new Map(found.flat())
 }
 
-/** The dates in a value, by path. */
+/** Returns the dates in a value, each with its path. */
 function datesIn(value: unknown, path = ''): [string, Date][] {
   if (value instanceof Date) return [[path, value]]
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return []
@@ -147,7 +147,7 @@ test.concurrent('everything that a sandbox stores is dated by its clock, in each
       ...['consumers', 'webhooks', 'stored_responses'],
     ]),
   )
-  // Times that processes need for their own work are on the real clock.
+  // Times that processes use for their own work come from the real clock.
   const own = new Set(['outbox.next_attempt_at'])
   const late = dates
     .filter(({ date }) => date.getTime() < from)
@@ -198,7 +198,7 @@ test.concurrent('each advance retries a failed hint once, and after five days it
     return response_status === 503 && Date.parse(next_attempt_at) > Date.now() ? (attempts as number) : 0
   }
   await expect.poll(settled).toBeGreaterThan(0)
-  // The second attempt follows the first after five seconds, which may pass before this test continues.
+  // The second attempt follows five seconds after the first, possibly before this test continues.
   await advance(actor, 10 * hour)
   await expect.poll(settled).toBeGreaterThan(1)
   let tries = await settled()

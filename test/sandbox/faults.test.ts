@@ -86,7 +86,7 @@ test.concurrent('each fault responds as the contract, a proxy or an expired key 
   expect([late.status, late.body.data.length]).toEqual([200, plain.body.data.length])
   const named = [limited, failed, gateway, refused, late].map(({ headers }) => headers.get('sandbox-fault'))
   expect(named).toEqual(['rate_limited', 'internal_error', 'bad_gateway', 'unauthorized', 'slow'])
-  // A request with a fault counts like any other, and its key works as before.
+  // A request with a fault counts like any other request, and its key keeps working.
   const after = await once(actor, 'GET', path)
   expect([after.status, after.headers.has('sandbox-fault')]).toEqual([200, false])
   const remaining = ({ headers }: typeof after) => Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1])

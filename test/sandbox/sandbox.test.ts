@@ -152,7 +152,7 @@ test('twenty concurrent first requests get the same sandbox', async () => {
 const scopeOf = async (actor: Actor) =>
   (await sandboxModel(service.sandbox.db).findOne({ key_id: actor.keyId, state: 'open' }).orFail())._id
 
-/** Returns the sandbox database's collections with a document that names the scope in any field that can hold it. */
+/** Returns the sandbox collections that contain a document of the scope, checking each field that may name a scope. */
 async function remainsOf(scope: number): Promise<string[]> {
   const names = (await service.sandbox.db.listCollections()).map(({ name }) => name)
   const found = await Promise.all(

@@ -270,7 +270,7 @@ test.concurrent('scenarios of one sandbox take turns over two processes, and one
         }),
   )
   const answers = await Promise.all([0, 1, 0, 1].map((index) => through[index]?.()))
-  // Each run takes the last unit of the same nights, so the later runs find none.
+  // All runs compete for the last unit of the same nights, so only one run succeeds.
   expect(answers.map((one) => one?.status).sort()).toEqual([201, 409, 409, 409])
   const scope = await sandboxModel(service.sandbox.db).findOne({ state: 'open', key_id: actor.keyId }).lean()
   const clearing = [play(actor, 'guest-books', { count: 30 }), actor.send('DELETE', '/sandbox')]

@@ -15,7 +15,7 @@ import { readFixture } from '../support/fixtures.ts'
 /**
  * Records the example responses of the documentation by sending the requests to a fresh sandbox: `bin/bun
  * test/scripts/record-examples.ts`. The clock stands still, ids are numbered and key usage is not counted, so a run
- * changes only the responses that the service changed.
+ * changes an example only if the service's response has changed.
  */
 let uuids = 0
 crypto.randomUUID = () => {
@@ -193,7 +193,7 @@ const preparations: Record<string, Preparation> = {
     query: '?status=4xx',
     async prepare() {
       await ask('POST', '/users', 'a-refused-request', { name: 'Ada Lovelace' })
-      // A response is logged after it is sent.
+      // A request is logged after its response is sent.
       await Bun.sleep(50)
       await context.live.journal.flush()
     },
@@ -214,7 +214,7 @@ function ask(method: string, path: string, requestId: string, body: object | und
   )
 }
 
-/** Bookings are confirmed and cancelled after all examples that show them. */
+/** Bookings are confirmed and cancelled last, after all examples that show them. */
 const operations = [...Object.keys(requests).filter((name) => !others.includes(name)), ...others]
 
 async function record(): Promise<Record<string, { status: number; body: unknown }>> {

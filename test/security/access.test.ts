@@ -8,7 +8,7 @@ const [owner, thief] = [await service.actor(), await service.actor()]
 const own = await seedBooking(owner)
 const stolen = await seedBooking(thief)
 
-/** An endpoint with a delivery that no receiver accepts. */
+/** Creates an endpoint with a delivery that no receiver accepts. */
 async function seedWebhook({ send }: typeof owner) {
   const body = { url: 'http://127.0.0.1:1/', events: ['booking.changed'] }
   const webhook_id = (await send('POST', '/v1/webhooks', { body })).body.data.id as number
@@ -41,7 +41,7 @@ const unit = (ids: { listing_id: number; room_type_id: number }) => ({
 const stay = { checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
 const range = { available: 0, start_date: '2031-01-01', end_date: '2031-12-31' }
 
-/** Every place that takes an id, with a function that makes the request for given ids. */
+/** Every place that takes an id, with a function that returns the request for the given ids. */
 const places: [string, (ids: typeof own & typeof ownHook) => [string, string, object?]][] = [
   ['listing in the path of a read', (ids) => ['GET', `/v1/listings/${ids.listing_id}`]],
   [

@@ -40,7 +40,7 @@ function longest(schema: TSchema, sample: Tree): Tree {
 const schemaOf = (name: string) =>
   service.app.routes.find(({ method, path }) => `${method} ${path}` === name)?.hooks.body as TSchema
 
-/** Applies what a schema cannot express: a host's listings have different ids, and a count has its own maximum. */
+/** Applies rules that a schema cannot express: a host's listings have distinct ids, and a count has its own maximum. */
 const unlikeSample = (sample: Tree, body: Tree, name: string) => ({
   ...body,
   ...(name.startsWith('PATCH') ? { original_id: `${astral.repeat(254)}p` } : {}),

@@ -68,7 +68,7 @@ function ordered(one: string, other: string) {
   return one <= other ? { start_date: one, end_date: other } : { start_date: other, end_date: one }
 }
 
-/** The same transition fails the second time, whatever its body (`test/stays/bookings/partner-transitions.test.ts`). */
+/** Transitions cannot be repeated, whatever their body (`test/stays/bookings/partner-transitions.test.ts`). */
 const repeatable = Object.keys(bodies).filter((name) => !/\/(confirm|cancel)$/.test(name))
 
 test.each(repeatable)(

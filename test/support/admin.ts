@@ -7,7 +7,7 @@ import type { CommandResult } from './processes.ts'
 /** Returns the environment of administrators' commands. */
 export const administrator = () => ({ MONGODB_URL: inject('mongodbUrl'), REDIS_URL: inject('redisUrl') })
 
-/** Commands take turns, because they share this process's output and environment. */
+/** Runs one command at a time, because commands share this process's output and environment. */
 const turns = new KeyedMutex(5 * 60_000, busy)
 
 /** Runs an administrator's command in this process, because starting another process takes longer than the command. */
@@ -39,7 +39,7 @@ export async function adminJson(...args: string[]) {
 
 export const permissionList = 'users.create,bookings.read'
 
-/** Creates a host with a key through commands. */
+/** Creates a host with a key by running commands. */
 export async function mintByCommand(...more: string[]) {
   const email = `${crypto.randomUUID()}@example.com`
   const host = await adminJson('hosts', 'create', '--name', 'Admin test', '--email', email)

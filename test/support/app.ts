@@ -13,7 +13,7 @@ import { environmentOf } from './environment.ts'
 import { readFixture } from './fixtures.ts'
 import { isSoak } from './soak.ts'
 
-/** A response with its body parsed; `text` keeps the bytes. */
+/** A response with a parsed body; `text` is the unparsed body. */
 export interface TestResponse {
   status: number
   // biome-ignore lint/suspicious/noExplicitAny: tests look into responses of every shape
@@ -28,7 +28,7 @@ export interface Sending {
   body?: unknown
   /** Sent instead of the actor's key; null sends no key. */
   key?: string | null
-  /** Returns the first response, even if it asks for a retry. */
+  /** True to return the first response, even if it asks for a retry. */
   asIs?: boolean
 }
 
@@ -46,7 +46,7 @@ export interface TestApp {
   live: AppContext
   sandbox: AppContext
   app: ReturnType<typeof createApp>
-  /** Resolves once every request so far is counted and its entry in the request log is stored. */
+  /** Resolves once every previous request is counted and its entry in the request log is stored. */
   logged(): Promise<void>
   /** Sends a request without a key unless one is given. */
   send(method: string, path: string, sending?: Sending): Promise<TestResponse>
@@ -65,7 +65,7 @@ export function sharedServices(): [{ url: string }, { url: string }] {
   return [{ url: one }, { url: other }]
 }
 
-/** Shared by all files that a worker runs, because most tests only need their own host. */
+/** The service that all files of a worker share, because most tests only need their own host. */
 let usual: Promise<TestApp> | undefined
 
 /**
@@ -91,7 +91,7 @@ export async function testApp(
 
 async function openApp(environment: Record<string, string>, clock?: Clock, wall?: () => number) {
   const config: Config = readConfig(testEnvironment(environment))
-  // This run's database server never fails, so the service waits even if the server is too busy to respond in time.
+  // This run's database server never fails, so the service waits even if a busy machine makes the server slow.
   const server = inject('mongodbUrl').replace(/\/\?.*/, '/')
   const noTimeouts = config.mongodbUrl?.startsWith(server) ?? false
   const context = await compose(config, { clock, wall, noTimeouts })
@@ -113,7 +113,7 @@ async function openApp(environment: Record<string, string>, clock?: Clock, wall?
   return { service, close: () => context.close() }
 }
 
-/** Counts the requests that have begun and those that are noted, which happens after their response is sent. */
+/** Counts the requests that have begun and those that are noted; a request is noted after its response is sent. */
 function countRequests(app: TestApp['app'], { metrics }: Pick<OpenContext, 'metrics'>) {
   const counts = { begun: 0, noted: 0 }
   const handle = app.handle

@@ -9,12 +9,12 @@ function scalarPaths(value: Tree, path: (string | number)[] = []): (string | num
   )
 }
 
-/** Returns the paths without list elements after the first, because a list's elements are alike. */
+/** Returns the scalars' paths, but only through the first element of each list, because a list's elements are alike. */
 export function sampledPaths(body: Tree): (string | number)[][] {
   return scalarPaths(body).filter((path) => path.every((key) => typeof key === 'string' || key === 0))
 }
 
-/** Returns a copy of a body as JSON text, with raw JSON in one place. */
+/** Returns a copy of a body as JSON text, with raw JSON at the given path. */
 export function withRawJson(body: Tree, path: (string | number)[], raw: string): string {
   const copy = structuredClone(body)
   const parent = path.slice(0, -1).reduce((node, key) => node[key], copy)

@@ -1,7 +1,7 @@
-/** JSON that nests too deeply. */
+/** JSON that is nested too deeply. */
 export const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`
 
-/** Raw JSON that replaces every scalar of every body. */
+/** Raw JSON values that replace each scalar of each body in turn. */
 export const rawValues: Record<string, string> = {
   operator: '{"$gt":""}',
   where: '{"$where":"sleep(5000)"}',
@@ -25,5 +25,5 @@ export const rawValues: Record<string, string> = {
   deep,
 }
 
-/** Attacks that could reach the database as something other than a value. */
+/** Attacks that could reach the database as more than a plain value. */
 export const sharpValues = [rawValues.operator, rawValues.nul, rawValues.proto] as string[]

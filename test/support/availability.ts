@@ -15,8 +15,7 @@ import { fillPortfolio } from './portfolio.ts'
 const batch = 20_000
 
 /**
- * Writes one-day rows for listings made by `fillPortfolio` straight into the database, as a compaction would leave
- * them.
+ * Writes one-day rows for the listings of `fillPortfolio` directly to the database, as a compaction would leave them.
  *
  * @param roomTypes pairs of listing and room type
  */

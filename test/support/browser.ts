@@ -2,7 +2,7 @@ import axe, { type AxeResults } from 'axe-core'
 import { chromium, type Page } from 'playwright-core'
 import { afterAll, expect } from 'vitest'
 
-/** The folder for screenshots, if any. */
+/** Folder for screenshots; undefined if none are taken. */
 const shots = process.env.SCREENSHOTS
 
 /** The window size and colour scheme of a page. */
@@ -78,14 +78,14 @@ export async function seriousFindings(page: Page): Promise<string[]> {
     .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
 }
 
-/** Expects a page to be accessible and to fit, on a desktop and a phone, light and dark. */
+/** Expects a page to be accessible and to fit the window, on desktop and phone, in light and dark. */
 export async function expectAccessible(page: Page, name: string): Promise<void> {
   for (const width of [desktop.width, phone.width])
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.setViewportSize({ width, height: 900 })
       await page.emulateMedia({ colorScheme })
       await saveShot(page, `${name.replaceAll('/', '-')}-${width}-${colorScheme}`)
-      // A resized page takes a moment to be laid out again.
+      // The layout of a resized page takes some time.
       const scrollWidth = () => page.evaluate('document.documentElement.scrollWidth')
       await expect.poll(scrollWidth, { message: `${name} ${width}` }).toBeLessThanOrEqual(width)
       expect(await seriousFindings(page), `${name} ${width} ${colorScheme}`).toEqual([])

@@ -8,8 +8,8 @@ const inADay = () => new Date(Date.now() + 86_400_000)
 let ids = 900_000 + Math.floor(Math.random() * 90_000) * 1000
 
 /**
- * Stores a certification that has passed or that asks for the product's state, without the minutes that a real course
- * takes to get there (`test/soak/certify`).
+ * Stores a certification that has passed or that asks for the product's state. A real course takes minutes to get there
+ * (`test/soak/certify`).
  */
 export async function storeCertification(
   live: Db,
@@ -30,7 +30,7 @@ export async function storeCertification(
   await insertCertification(sandboxDatabase(live), {
     ...{ _id: id, key_id: keyId, of_host: hostId, scope: null, seed: 'stored', profiles: ['feed'], cases },
     status: isPassed ? 'passed' : 'running',
-    // A future start, because a certification without a sandbox soon fails as one that could not be filled.
+    // The start is in the future, because a certification that still has no sandbox some time after its start fails.
     started_at: isPassed ? now : inADay(),
     ended_at: isPassed ? now : null,
     step: isPassed ? null : step,

@@ -8,7 +8,10 @@ import { compose } from '../../src/process/wiring.ts'
 import { makeActor, sender, testEnvironment } from './app.ts'
 import { createDatabase, mongodbUrlOf } from './databases.ts'
 
-/** Starts a service with its own database and certification times. It listens on a socket, where faults take effect. */
+/**
+ * Starts a service with its own database and certification times. It listens on a socket, because some faults affect
+ * the connection.
+ */
 export async function certifyingService(certifying: Bounds, more: Record<string, string> = {}) {
   const name = `certify_${crypto.randomUUID().slice(0, 8)}`
   if (!more.MONGODB_URL) await createDatabase(name)

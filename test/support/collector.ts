@@ -37,7 +37,7 @@ export function startCollector(port = 0) {
   }
 }
 
-/** Decodes the fields that are used here, by their numbers in `opentelemetry/proto/trace/v1/trace.proto`. */
+/** Decodes the fields that tests use, by their numbers in `opentelemetry/proto/trace/v1/trace.proto`. */
 function spanOf(span: Buffer): ReceivedSpan {
   const [status] = all(span, 15)
   const nanoseconds = (number: number) => fieldsOf(span).get(number)?.[0] as bigint
@@ -65,7 +65,7 @@ function all(message: Buffer, number: number): Buffer[] {
   return (fieldsOf(message).get(number) ?? []) as Buffer[]
 }
 
-/** Decodes a message: a 64-bit number becomes a bigint, and a text or a nested message becomes its bytes. */
+/** Decodes a message: a 64-bit number becomes a bigint, and a string or nested message becomes its bytes. */
 function fieldsOf(message: Buffer): Map<number, (bigint | Buffer)[]> {
   const fields = new Map<number, (bigint | Buffer)[]>()
   let at = 0

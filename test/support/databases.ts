@@ -10,10 +10,10 @@ const free: string[] = []
 let created = 0
 
 /**
- * Runs `work` after the current test, or after the file if no test is running. A hook of the file would be lost in a
- * test.
+ * Runs `work` after the current test, or after the file if no test is running. A file's hook would be lost if it were
+ * registered during a test.
  *
- * @throws Error in a concurrent test, because the current test is unknown there
+ * @throws Error in a concurrent test, because the current test cannot be determined there
  */
 export function atEnd(work: () => Promise<unknown>): void {
   const test = TestRunner.getCurrentTest()
@@ -23,14 +23,14 @@ export function atEnd(work: () => Promise<unknown>): void {
   else afterAll(done)
 }
 
-/** Returns the address of a database on this run's server, for tests about collections and indexes. */
+/** Returns the address of a database on this run's server, for tests of collections and indexes. */
 export function mongodbUrlOf(database: string): string {
   return inject('mongodbUrl').replace('/?', `/${database}?`)
 }
 
 /**
- * Returns the address of a database that no other test uses in the meantime, for a file or a test that runs alone in
- * its worker. The database is emptied and reused afterwards, because each database has hundreds of tables.
+ * Returns the address of a database that no other test uses at the same time, for a file or a test that runs alone in
+ * its worker. The database is emptied and reused afterwards, because each database needs hundreds of tables.
  */
 export async function ownDatabase(): Promise<string> {
   const name = free.pop()
@@ -49,8 +49,8 @@ function nameOfNext(): string {
 }
 
 /**
- * Creates a service's collections. Workers take turns, because two databases that are created concurrently keep each
- * other from splitting the catalogue page that both write to, and everything waits for half a minute.
+ * Creates a service's collections. Only one worker does so at a time, because two databases created concurrently would
+ * prevent each other from splitting the catalogue page that both write to, and everything would wait for half a minute.
  */
 export async function createDatabase(name: string): Promise<void> {
   const redis = new Redis(inject('redisUrl'))

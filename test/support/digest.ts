@@ -20,7 +20,7 @@ export function hashOf(bookings: HeldByPartner[]): string {
 
 const summaryOf = (bookings: HeldByPartner[]) => ({ count: bookings.length, sha256: hashOf(bookings) })
 
-/** Returns the digest of bookings; if `length` is given, with parts by the first characters of `checkin_at`. */
+/** Returns the digest of bookings. If `length` is given, it has a part for each `checkin_at` prefix of that length. */
 export function digestOf(bookings: HeldByPartner[], length?: 7 | 10) {
   if (length === undefined) return summaryOf(bookings)
   const parts = Map.groupBy(bookings, ({ checkin_at }) => checkin_at.slice(0, length))

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root, type ServiceProcess, startService } from './processes.ts'
 
-/** Creates a data directory for one test, because tests run concurrently, and functions that start services on it. */
+/** Creates a data directory for one test, because tests run concurrently. Returns functions that start services. */
 export async function newPlace(onTestFinished: (end: () => Promise<void>) => void) {
   const dataDir = await mkdtemp(join(tmpdir(), 'partner-embedded-'))
   const running: ServiceProcess[] = []
@@ -30,7 +30,7 @@ export async function newPlace(onTestFinished: (end: () => Promise<void>) => voi
     async mongodPid(): Promise<number> {
       return JSON.parse(await readFile(join(dataDir, 'mongod.json'), 'utf8')).pid
     },
-    /** Returns the ids of all `mongod` processes on the data directory, recorded or not. */
+    /** Returns the ids of all `mongod` processes that use the data directory, whether recorded or not. */
     async serversOnDisk(): Promise<number[]> {
       const { stdout } = await Bun.$`pgrep -f -- ${`--dbpath ${dataDir}/`}`.quiet().nothrow()
       return stdout.toString().trim().split('\n').filter(Boolean).map(Number)

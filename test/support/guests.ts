@@ -4,7 +4,7 @@ import type { Actor, TestApp } from './app.ts'
 import { readFixture } from './fixtures.ts'
 
 let canaries = 0
-/** Returns a text that occurs nowhere else. */
+/** Returns text that occurs nowhere else. */
 export const canary = (what: string) => {
   canaries += 1
   return `Canary${what}${canaries}${crypto.randomUUID().replaceAll('-', '')}`
@@ -64,7 +64,7 @@ export async function makeGuest(
   return { made, user_id, booking_id, place, email, created, booked, confirmed, cancelled, path }
 }
 
-/** Returns the collections in both databases that contain one of the texts. */
+/** Returns the collections of both databases that contain any of the texts. */
 export async function findEverywhere(
   { live, sandbox }: { live: Pick<TestApp['live'], 'db'>; sandbox: Pick<TestApp['sandbox'], 'db'> },
   texts: string[],

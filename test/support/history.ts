@@ -22,7 +22,7 @@ export interface Question {
   wait?: number
 }
 
-/** A feed as a partner knows it: pages by number after a version, or by cursor. */
+/** A feed as a partner uses it: pages by number after a version, or by cursor. */
 export interface Feed {
   page(question: Question): Promise<{
     items: SeenItem[]
@@ -48,8 +48,8 @@ const kinds = {
 export type FeedKind = keyof typeof kinds
 
 /**
- * Returns a feed over HTTP. If a process was just killed, the same request goes to the process that is picked next. If
- * a busy machine could not respond in time, the request is repeated after the response's `Retry-After`.
+ * Returns a feed over HTTP. If a process was just killed, the request is repeated at the process that is picked next.
+ * If a busy machine could not respond in time, the request is repeated after the response's `Retry-After`.
  */
 export function httpFeed(
   pickUrl: () => string,
@@ -82,7 +82,7 @@ export function httpFeed(
 /** The final states that a feed should have shown, by id, each with its version. */
 export type Truth = Map<number, { state: string; version: string }>
 
-/** Returns the bookings of a host as the database holds them. */
+/** Returns a host's bookings as the database stores them. */
 export async function truthOf(db: Db, hostId: number): Promise<Truth> {
   const bookings = await bookingModel(db).find({ host_id: hostId }).lean()
   return new Map(
@@ -93,13 +93,13 @@ export async function truthOf(db: Db, hostId: number): Promise<Truth> {
   )
 }
 
-/** Returns the messages of a host as the database holds them. */
+/** Returns a host's messages as the database stores them. */
 export async function messagesOf(db: Db, hostId: number): Promise<Truth> {
   const messages = await messageModel(db).find({ host_id: hostId }).lean()
   return new Map(messages.map(({ id, text, version }) => [id, { state: text, version: toVersion(version) }]))
 }
 
-/** A poller of a feed. It keeps the items that it has seen, and the errors that it noticed. */
+/** Polls a feed; records the items that it has seen and the errors that it noticed. */
 export class Poller {
   readonly known = new Map<number, SeenItem>()
   readonly complaints: string[] = []

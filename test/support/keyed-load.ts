@@ -1,16 +1,16 @@
 import { sender } from './app.ts'
 
-/** Statuses that a killed process or a missing primary may cause; any other failure is the request's own error. */
+/** Statuses that a killed process or a missing primary may cause. Any other failure is an error in the request. */
 const transient = ['no response', 409, 500]
 
 /**
- * Partners that create bookings without a pause, each under its own `Idempotency-Key`. A request that is not
- * acknowledged is repeated unchanged until it is.
+ * Partners that create bookings without a pause, each booking with its own `Idempotency-Key`. Each request is repeated
+ * unchanged until it is acknowledged.
  */
 export class KeyedLoad {
-  /** The booking id for each key. */
+  /** The booking id acknowledged for each key. */
   readonly acknowledged = new Map<string, number>()
-  /** How often each other outcome occurred. */
+  /** Number of times that each other outcome occurred. */
   readonly failures: Record<string, number> = {}
   lastSuccess = Date.now()
   private isOver = false

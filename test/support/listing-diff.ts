@@ -2,8 +2,8 @@
 type Tree = any
 
 /**
- * Returns a listing as sent, with the partner's own ids of room types and rooms replaced by the integers that the read
- * shows in the same places. Everything else must be equal.
+ * Returns the listing that a read must show for the sent listing. The partner's ids of room types and rooms become
+ * `original_id`; their new ids, which are integers, are taken from the same places in `read`.
  */
 export function asRead(sent: Tree, read: Tree): Tree {
   return {

@@ -5,14 +5,14 @@ import { root } from './processes.ts'
 
 /** A made-up future release: the current one with some exports replaced. */
 export interface NextRelease {
-  /** Its `src/main.ts`. */
+  /** Path of its `src/main.ts`. */
   main: string
-  /** Its `cli/main.ts`. */
+  /** Path of its `cli/main.ts`. */
   cli: string
   remove(): Promise<void>
 }
 
-/** A file's export and the declaration that replaces it, in which the current export is named `earlier`. */
+/** A file's export and the declaration that replaces it. The declaration can use the current export as `earlier`. */
 export interface Replacement {
   file: string
   name: string
@@ -43,7 +43,7 @@ export async function copyProject(names: string[]): Promise<string> {
 /**
  * Copies the sources with some exports replaced. Depends only on the exports' names, which other files import.
  *
- * @throws Error when a file does not export a name
+ * @throws Error if a file does not export the name to replace
  */
 export async function makeNextRelease(replacements: Replacement[]): Promise<NextRelease> {
   const folder = await copyProject(parts)

@@ -10,9 +10,9 @@ export interface RunningNginx {
   url: string
   /** `fetch` that trusts the proxy's certificate. */
   fetch(input: string | Request, init?: RequestInit): Promise<Response>
-  /** Variables with which curl, Node and Python trust the certificate. */
+  /** Environment variables that make curl, Node and Python trust the certificate. */
   environment: Record<string, string>
-  /** Replaces the certificate while requests are served; resolves once new connections get the new one. */
+  /** Replaces the certificate while requests are served; resolves once new connections get the new certificate. */
   renewCertificate(): Promise<void>
   stop(): Promise<void>
 }
@@ -20,7 +20,7 @@ export interface RunningNginx {
 const path = `${process.env.PATH}:/usr/sbin`
 
 /**
- * Writes `deploy/nginx/nginx.conf` into a folder for this machine: only its addresses, ports and paths are replaced.
+ * Writes `deploy/nginx/nginx.conf` into a folder. Only its addresses, ports and paths are adapted to this machine.
  *
  * @param port port that the proxy listens on
  * @param targets ports of the services

@@ -7,9 +7,9 @@ export const root = new URL('../..', import.meta.url).pathname
 export interface ServiceProcess {
   url: string
   pid: number
-  /** Everything written so far. */
+  /** Returns everything that the process has printed so far. */
   output(): string
-  /** Kills the process, for tests that are not about shutdown: a graceful shutdown takes a few seconds. */
+  /** Kills the process, because a graceful shutdown takes a few seconds. Tests of the shutdown use `end`. */
   stop(): Promise<void>
   /** Sends a signal and waits for the process to exit; returns its exit code. */
   end(signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL'): Promise<number>
@@ -19,7 +19,7 @@ export interface ServiceProcess {
  * Starts `src/main.ts` with exactly these settings and waits until it is ready.
  *
  * @param inside a command prefix that runs the service elsewhere, such as in a namespace
- * @param main a program in place of `src/main.ts`
+ * @param main a program to start instead of `src/main.ts`
  */
 export async function startService(
   environment: Record<string, string>,
@@ -87,7 +87,7 @@ export interface CommandResult {
 /**
  * Runs `partnerctl` until it exits.
  *
- * @param main a program in place of `cli/main.ts`
+ * @param main a program to run instead of `cli/main.ts`
  */
 export async function partnerctl(
   args: string[],

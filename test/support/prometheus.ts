@@ -36,16 +36,16 @@ export async function readPanels(): Promise<Required<Panel>[]> {
 
 /** A running Prometheus with the shipped configuration and alerts. */
 export interface Prometheus {
-  /** Returns the names of the alerts that fire. */
+  /** Returns the names of the firing alerts. */
   firing(): Promise<string[]>
-  /** Returns how many series of the query's result have a number as their value. */
+  /** Returns the number of series in the query's result whose value is a number. */
   count(query: string): Promise<number>
   stop(): Promise<void>
 }
 
 const milliseconds = { s: 1000, m: 60_000, h: 3_600_000 }
 
-/** Divides the intervals, the `for` and the ranges of a shipped file by `factor`; thresholds stay as they are. */
+/** Divides a shipped file's intervals, ranges and `for` durations by `factor`; thresholds stay unchanged. */
 function shorten(text: string, factor: number): string {
   const places = /(?<=_interval: |_timeout: |for: |\[)(\d+)([smh])(?=\s|\])/g
   return text.replaceAll(
@@ -57,7 +57,7 @@ function shorten(text: string, factor: number): string {
 /**
  * Starts a Prometheus that scrapes one service.
  *
- * @param factor the number by which all its times are divided
+ * @param factor divisor of all of its times
  */
 export async function startPrometheus(service: string, token: string, factor: number): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), 'partner-prometheus-'))

@@ -1,13 +1,13 @@
 import type { TestContext } from 'vitest'
 
-/** A request that a partner's program received. */
+/** A request that a partner's server received. */
 export interface Received {
   headers: Record<string, string>
   body: string
   hint: { type: string; data: { booking_id: number; version: string; message_id?: number } }
 }
 
-/** Starts a partner's program, which chooses its response to each hint by the request. */
+/** Starts a partner's server, which chooses its response to each hint based on the request. */
 export function startReceiver(
   { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
   respond: (received: Received, count: number) => Response | Promise<Response> = () => new Response(),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Redis } from 'ioredis'
 import { killRedis, type RedisProcess, redisServer, startRedisProcess } from './redis.ts'
 
-/** How long a server must be silent before its replica replaces it, in milliseconds. */
+/** Milliseconds that a server must be silent before its replica replaces it. */
 const failoverMilliseconds = 1000
 const slots = 16_384
 

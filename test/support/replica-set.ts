@@ -18,7 +18,7 @@ export interface ReplicaSet {
   killPrimary(): Promise<() => Promise<void>>
   /** Freezes the primary with SIGSTOP, so its connections stay open and silent; returns a function that resumes it. */
   freezePrimary(): Promise<() => Promise<void>>
-  /** Freezes all secondaries: no majority acknowledges writes anymore, which the primary does not notice at first. */
+  /** Freezes all secondaries, so that no majority acknowledges writes. The primary does not notice at first. */
   freezeSecondaries(): Promise<() => Promise<void>>
   stop(): Promise<void>
 }

@@ -3,10 +3,10 @@ import type { Reporter, TestCase, TestModule } from 'vitest/node'
 
 const shown = 10
 
-/** Time without a result after which a run names the files it waits for. No test timeout covers a file's imports. */
+/** Time without a result after which a run prints the files it waits for. Test timeouts do not cover imports. */
 const silentMilliseconds = 5 * 60_000
 
-/** Names the files that a silent run waits for, and the slowest files at the end of a run. */
+/** Prints the files that a silent run is waiting for and, at the end of a run, the slowest files. */
 export default class Progress implements Reporter {
   readonly #running = new Map<string, string>()
   #alarm: ReturnType<typeof setInterval> | undefined

@@ -14,7 +14,7 @@ export interface GuardedRoute {
 export const prefixes = ['/v1', '/sandbox'] as const
 export type Prefix = (typeof prefixes)[number]
 
-/** Returns the routes that require a key, below a prefix if one is given. New routes join all shared tests. */
+/** Returns the routes that require a key, optionally below a prefix. Shared tests use it to cover new routes, too. */
 export function guardedRoutes({ app }: TestApp, prefix: Prefix | '' = ''): GuardedRoute[] {
   return app.routes.flatMap(({ method, path, hooks }) => {
     const permission = hooks?.detail?.['x-permission'] as GuardedRoute['permission'] | undefined

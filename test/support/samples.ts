@@ -11,7 +11,7 @@ export interface Sample {
   code: string
 }
 
-/** Returns the samples of a Markdown text, in order. */
+/** Returns the samples in a Markdown text, in order. */
 export function samplesIn(markdown: string): Sample[] {
   return [...markdown.matchAll(/^```(\w+)(?: (loop|answer))?\n([\s\S]*?)^```$/gm)].map(
     ([, language = '', kind, code = '']) => ({ language, kind: kind as Sample['kind'], code }),
@@ -58,7 +58,7 @@ export async function startSample(
   const [file = '', ...command] = programs[language] ?? []
   await mkdir(folder, { recursive: true })
   await writeFile(join(folder, file), code)
-  // Makes a curl sample end if a request is refused.
+  // Makes curl samples fail if a request is refused.
   await writeFile(join(folder, '.curlrc'), 'fail-with-body\nsilent\nshow-error\n')
   // Bun puts its own `node` on the path of the programs that it runs.
   const others = (process.env.PATH ?? '').split(':').filter((entry) => !entry.includes('bun-node'))

@@ -17,11 +17,11 @@ declare module 'vitest' {
   }
 }
 
-/** Postpones checkpoints, which collide with the creation of collections, and disables unused diagnostic data. */
+/** Postpones checkpoints, which conflict with the creation of collections, and disables unused diagnostic data. */
 const options = ['--syncdelay', '600', '--setParameter', 'diagnosticDataCollectionEnabled=false']
 const startTimeoutMilliseconds = 60_000
 
-/** A file system in memory: nothing waits for a disk, and no run's data needs to survive a reboot. */
+/** A file system in memory, so that nothing waits for a disk. A run's data need not survive a reboot. */
 const inMemory = '/dev/shm'
 const neededBytes = 4 * 2 ** 30
 
@@ -41,8 +41,8 @@ async function startMongod(dataDir: string) {
 }
 
 /**
- * Starts one real `mongod`, one `redis-server` and two processes for the whole run; tests are separated by host and
- * key.
+ * Starts one real `mongod`, one `redis-server` and two service processes for the whole run. Tests are isolated by host
+ * and key.
  */
 export default async function setup(project: TestProject) {
   const dataDir = await dataFolder()

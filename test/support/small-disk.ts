@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /** A disk of a few mebibytes, visible only to the processes started inside it. */
 export interface SmallDisk {
   path: string
-  /** A command prefix that runs the command where the disk is mounted. */
+  /** Prefix for commands that must run where the disk is mounted. */
   inside: string[]
   /** Writes a file until the disk is full. */
   fill(): Promise<void>
@@ -17,7 +17,7 @@ export interface SmallDisk {
 
 const root = new URL('../..', import.meta.url).pathname
 
-/** Mounts a disk in its own mount namespace, and for users who may not mount, also in a user namespace. */
+/** Mounts a disk in its own mount namespace and, if the user may not mount disks, in a user namespace as well. */
 export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk> {
   const path = await mkdtemp(join(tmpdir(), 'partner-disk-'))
   const user = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']

@@ -1,13 +1,13 @@
-/** One in this many clients writes; the others send invalid POSTs, which never reach the database. */
+/** One in this many clients writes. The others send invalid POSTs, which never reach the database. */
 const writesEvery = 4
 /** A client's pause between two requests, which leaves the machine time to start processes during the load. */
 const pauseMilliseconds = 10
 
 /** Clients that each send one POST after another. Each valid POST creates a different user. */
 export class UserLoad {
-  /** Users that were acknowledged. */
+  /** Number of acknowledged users. */
   created = 0
-  /** How often each unexpected outcome occurred. */
+  /** Number of times that each unexpected outcome occurred. */
   readonly failures: Record<string, number> = {}
   private isOver = false
   private readonly clients: Promise<void>[]

@@ -2,7 +2,7 @@ import { type Actor, seedBooking } from './app.ts'
 import { storeCertification } from './certification.ts'
 import { readFixture } from './fixtures.ts'
 
-/** Returns, for each route with a body, the path for one actor and a function that makes a body the route accepts. */
+/** Returns, for each route with a body, its path for an actor and a function that returns a body it accepts. */
 export async function validBodies(
   actor: Actor,
   prefix: '/v1' | '/sandbox' = '/v1',
@@ -13,7 +13,7 @@ export async function validBodies(
   const webhook = { url: 'https://hooks.invalid/', events: ['booking.changed', 'message.created'] }
   const { body: made } = await actor.send('POST', `${prefix}/webhooks`, { body: webhook })
   const webhookPath = `${prefix}/webhooks/${made.data.id}`
-  // Example webhooks must receive nothing.
+  // The example webhook must not receive any hints.
   await actor.send('PATCH', webhookPath, { body: { enabled: false } })
   // A running certification prevents the start of another one, which would clear the sandbox.
   const running = prefix === '/sandbox' ? await storeCertification(actor.db, actor, 'asked') : null

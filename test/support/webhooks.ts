@@ -3,7 +3,7 @@ import { type Actor, seedBooking, type TestApp } from './app.ts'
 
 const path = '/v1/webhooks'
 
-/** Both events. */
+/** Both types of event. */
 export const bothEvents = ['booking.changed', 'message.created']
 
 /** Creates a partner with a booking and an endpoint. */

@@ -67,7 +67,7 @@ export function withSoundClock<T>(work: (administration: Administration) => Prom
 /** Options for writing a command's audit entry. */
 export interface Recording {
   /**
-   * `wrap`: the entry is written in one transaction with all of the action's writes. `caller`: the action itself calls
+   * `wrap`: the entry is written in the same transaction as the action. `caller`: the action itself calls
    * `together`, or calls `record` in its own transaction. `upfront`: the entry is written before an action that takes
    * many transactions.
    */
@@ -131,13 +131,13 @@ export async function administer<T>(
   })
 }
 
-/** How a list is read from the database, and how it is shown. */
+/** How a list is read from the database and displayed. */
 interface Listing<T, Row> {
   /** Reads up to `limit` entries. */
   find(administration: Administration, limit: number): Promise<T[]>
   toRow(entry: T): Row
   columns: Columns<Row>
-  /** Returns text that tells the user how to see the entries after the last one shown. */
+  /** Returns text that tells the user how to list the entries after the last one shown. */
   hint(last: T): string
 }
 
@@ -163,8 +163,8 @@ export const yesArgument = {
 } as const satisfies ArgsDef
 
 /**
- * Asks the user to confirm an action that cannot be undone. Asks only on a terminal, because a script has already
- * decided.
+ * Asks the user to confirm an action that cannot be undone. Does not ask without a terminal, because a script's author
+ * has already decided.
  *
  * @throws Error if the user declines or cancels; nothing has been changed at that point
  */

@@ -79,7 +79,7 @@ export const backup = command({
   },
 })
 
-/** Reads the high-water marks of the data to be replaced; undefined if the data is absent or unreadable. */
+/** Returns the high-water marks of the data to be replaced; undefined if the data is missing or unreadable. */
 function readBefore() {
   const read = async ({ db }: Administration) => ({
     live: await readHighWaterMarks(db),
@@ -118,11 +118,11 @@ export const restore = command({
   },
 })
 
-/** Default distance by which versions and ids move ahead. */
+/** How far versions and ids move ahead by default. */
 const defaultDistance: Distance = { seconds: 86_400, ids: 1_000_000 }
 
 const maxSeconds = 365 * 86_400
-/** Maximum value of `--ids`. It keeps ids far below 2^53 no matter how often a database is restored. */
+/** Maximum value of `--ids`, which keeps ids far below 2^53 no matter how often a database is restored. */
 const maxIds = 1_000_000_000
 
 /** The changes made to a restored database. */
@@ -213,7 +213,7 @@ export const afterRestore = command({
     if (seconds > maxSeconds) throw new UsageError('Option --ahead must be at most 365d')
     const ids = parseCount(args.ids, 'ids', maxIds)
     const { mongodbUrl, dataDir } = readConfig(process.env, ['MONGODB_URL'])
-    // A running process would keep using the ids and clocks that it holds in memory.
+    // A running process would keep using the ids and clocks in its memory.
     const database = mongodbUrl ? `${serversOf(mongodbUrl)}/${databaseNameOf(mongodbUrl)}` : dataDir
     if (!mongodbUrl) await requireNotRunning(dataDir)
     else await withDatabase(({ db, clock }) => requireStopped([db, sandboxDatabase(db)], clock(), database))

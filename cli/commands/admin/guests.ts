@@ -139,7 +139,7 @@ async function chosen({ db, clock }: Administration, args: EraseValues): Promise
   if (!isCalendarDate(before)) throw new UsageError(`"${before}" is not a valid date`)
   if (before > toDay(clock())) throw new UsageError(`"${before}" is later than today`)
   const hostId = args.host === undefined ? undefined : parseId(args.host)
-  // Without this check, a wrong id would look like a host that has no old guests.
+  // Without this check, an unknown id would look like a host without old guests.
   if (hostId !== undefined) await findHost(db, hostId)
   return Array.fromAsync(guestsWithStaysEndedBefore(db, hostId, before, clock()))
 }
@@ -152,7 +152,7 @@ interface Erasing {
   leavesOut: boolean
 }
 
-/** Erases guests one by one; a guest's receipt is synced to disk before any of the guest's data is overwritten. */
+/** Erases guests one by one. Syncs each guest's receipt to disk before overwriting any of the guest's data. */
 async function eraseAll(
   context: Administration & { isUnserved: boolean },
   guests: StoredUser[],

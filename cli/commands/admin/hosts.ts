@@ -112,7 +112,7 @@ const resume = command({
   },
 })
 
-/** Announces a host change to the running processes, which cache the host with each of its keys; returns the keys. */
+/** Announces a host's change to the running processes, which cache the host with each key. Returns the host's keys. */
 async function announce({ id }: Host): Promise<ApiKey[]> {
   const keys = await withDatabase(({ db }) => findKeysOfHost(db, id))
   await announceKeys(keys)

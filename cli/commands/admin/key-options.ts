@@ -79,7 +79,7 @@ export function readRateLimit(text: string): number {
 const maxNetworks = 20
 
 /**
- * Reads a comma-separated list of networks. `anywhere` stands for an empty list, which lifts the restriction.
+ * Reads a comma-separated list of networks. `anywhere` means an empty list, which lifts the restriction.
  *
  * @throws UsageError for too many networks, or for one that {@link parseNetwork} does not accept
  */
@@ -175,8 +175,8 @@ export function showRecord(args: { json?: boolean | undefined }, key: ApiKey): v
 }
 
 /**
- * Notifies the running processes that keys have changed. Without Redis, or while it is down, the processes notice the
- * change on their own within five seconds.
+ * Notifies the running processes that keys have changed. If Redis is not used or is down, the processes notice the
+ * change within five seconds anyway.
  */
 export async function announceKeys(keys: ApiKey[]): Promise<void> {
   const config = readConfig(process.env, ['MONGODB_URL'])

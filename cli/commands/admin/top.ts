@@ -14,13 +14,13 @@ import { printEntries } from './administer.ts'
 const dimensions = ['key', 'host', 'address', 'route'] as const
 type Dimension = (typeof dimensions)[number]
 
-/** Maximum value of `--since` in seconds, which is how long exact request counts are kept (decisions §18). */
+/** Maximum value of `--since`, in seconds: the time for which exact request counts are kept (decisions §18). */
 const maxSeconds = 86_400
 
 /** The request counts and failed authentications of one key, host, address or route. */
 type Named = { name: string | number; counts: KindCounts; failures?: number }
 
-/** Reads the counts for a dimension. The result may contain the same name several times. */
+/** Reads the counts for a dimension. The result may contain a name more than once. */
 async function read(db: Db, by: Dimension, since: Date): Promise<Named[]> {
   if (by === 'route') {
     const routeOf = (path: string) =>
@@ -49,7 +49,7 @@ async function read(db: Db, by: Dimension, since: Date): Promise<Named[]> {
   ]
 }
 
-/** Returns the sum of the counts for each name, largest first. */
+/** Returns a row for each name with the sums of its counts, largest first. */
 function rank(found: Named[]) {
   const sums = Map.groupBy(found, ({ name }) => name)
   const rows = [...sums].map(([name, all]) => {
@@ -66,7 +66,7 @@ function rank(found: Named[]) {
 
 const sumOf = (counts: number[]) => counts.reduce((sum, count) => sum + count, 0)
 
-/** Describes an id: a key's name and host, or a host's e-mail address. */
+/** Returns a key's name and host, or a host's e-mail address; null for an unknown key. */
 async function describe(db: Db, by: Dimension, id: number): Promise<string | null> {
   if (by === 'host') return (await findHost(db, id)).email
   const [key] = await findKeysByIds(db, [id])

@@ -32,7 +32,7 @@ function describeKey({ host, permissions, allowed_from, rate_limit, usage, ...ke
     ...key,
     host: `${host.name} <${host.email}>`,
     permissions: permissions.join(', '),
-    // An older service does not return the networks.
+    // Older services do not return `allowed_from`.
     allowed_from: (allowed_from ?? []).join(', ') || 'anywhere',
     rate_limit: `${remaining} of ${limit} requests left in ${window_seconds} s`,
     used: `${usage.count} times, last ${usage.last_used_at ?? 'never'}`,
@@ -92,7 +92,7 @@ async function showProfiles(args: { json?: boolean | undefined }): Promise<void>
 
 const name = positional('Name of the profile')
 
-/** Defines a command that changes an existing profile, and shows the profiles afterwards. */
+/** Defines a command that changes an existing profile and then shows all profiles. */
 function changing(
   verb: string,
   description: string,

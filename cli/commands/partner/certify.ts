@@ -34,7 +34,7 @@ const start = command({
   },
   async run({ args }) {
     const { sandbox } = await openSandboxClient({ ...args, profile: undefined })
-    // Names are sent unchecked, because the service explains what is wrong with them.
+    // Names are not checked here, because the service explains which names are invalid.
     const profiles = args.profile.split(',').map((name) => name.trim()) as Profiles
     const body = { profiles, ...(args.seed ? { seed: args.seed } : {}) }
     print(args, await sandbox.certifications.start(body), describeCertification)
@@ -136,7 +136,7 @@ const verify = command({
 
 type Sandbox = SandboxClient['sandbox']
 
-/** Returns the id given on the command line, or that of the newest certification. */
+/** Returns the id given on the command line, or the newest certification's id. */
 async function idOf(sandbox: Sandbox, id: string | undefined, signal?: AbortSignal): Promise<number> {
   if (id !== undefined) return parseId(id)
   const [newest] = await sandbox.certifications.list({ signal })
@@ -146,7 +146,7 @@ async function idOf(sandbox: Sandbox, id: string | undefined, signal?: AbortSign
 
 const judgeTries = 4
 
-/** Returns the certification once the uploaded state has been judged, or as it stands after a few seconds. */
+/** Returns the certification once the uploaded state has been judged, or after a few seconds at the latest. */
 async function judged({ certifications }: Sandbox, id: number): Promise<Certification> {
   let found = await certifications.get(id)
   for (let tries = 0; tries < judgeTries && found.next?.action === 'upload_state'; tries += 1) {
@@ -157,9 +157,9 @@ async function judged({ certifications }: Sandbox, id: number): Promise<Certific
 }
 
 /**
- * Prints a note for each decided case and each next step until the certification has ended. Returns null if stopped
- * earlier. The client waits out limits, failures and lost connections, because a build server must not mistake them for
- * a failed product.
+ * Prints a note for each decided case and each next step until the certification ends. Returns null if the command is
+ * stopped first. The client waits out limits, failures and lost connections, because a build server must not mistake
+ * them for a failed product.
  */
 function follow(sandbox: Sandbox, named: string | undefined): Promise<Certification | null> {
   const stop = stopOnSignal()

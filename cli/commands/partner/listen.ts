@@ -26,7 +26,7 @@ function readTarget(text: string): string {
   return url.href
 }
 
-/** @throws UsageError for an event that does not exist */
+/** @throws UsageError for an unknown event */
 function readEvents(text: string | undefined): WebhookEvent[] {
   return text === undefined
     ? [...webhookEvents]
@@ -110,11 +110,11 @@ const sources: Record<WebhookEvent, Source> = {
   },
 }
 
-/** Returns the version of a feed's latest change, or undefined if there is none. Any later change is new. */
+/** Returns the version of a feed's latest change, or undefined if the feed is empty. Any later change is new. */
 async function latestVersion(client: PartnerClient, feed: Source['feed'], stop: AbortSignal) {
   const { total } = await readItem(client, feed, {}, stop)
   let { version: after } = await readItem(client, feed, { page: Math.max(1, total) }, stop)
-  // If this key has read the page before, the page may start at the same version again and be followed by changes.
+  // If this key has read the page before, the page may start where it started then, and newer changes may follow it.
   for await (const { version } of client[feed].feed({ after, signal: stop })) after = version
   return after
 }

@@ -10,7 +10,7 @@ export const mcp = command({
   },
   async run({ args }) {
     if (args.json) throw new UsageError('Standard output is for MCP messages alone: leave out --json')
-    // Loaded on demand, because no other command needs the packages that the module imports.
+    // Loaded on demand, because only this command needs the packages that the module imports.
     const { serveAgent } = await import('../../mcp/server.ts')
     await serveAgent(args, args['live-reads'] ?? false)
   },

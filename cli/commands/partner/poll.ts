@@ -156,10 +156,10 @@ async function runPoll<T extends Item>(
   }
 }
 
-/** A checkpoint that stores nothing, for polls with a consumer, because the service stores a consumer's position. */
+/** Checkpoint for polls with a consumer. It stores nothing, because the service stores the consumer's position. */
 const noFile: Checkpoint = { version: undefined, save() {}, sync() {}, close() {} }
 
-/** Handles each change and then saves its version; the saved version is synced before the next page. */
+/** Handles each change and then saves its version. Syncs the saved version before the next page is requested. */
 async function handleAll<T extends Item>(
   changes: (onPage: FeedPace['onPage']) => AsyncIterable<T>,
   handle: (item: T) => Promise<void>,
@@ -185,7 +185,7 @@ async function handleAll<T extends Item>(
   }
 }
 
-/** Options that filter a poll or set its start. A consumer follows the whole feed and must not skip changes. */
+/** Options that exclude `--consumer`, because a consumer follows the whole feed and must not skip changes. */
 const narrowing = ['listing', 'checkout-after', 'booking', 'sender', 'since', 'state']
 
 function requireWholeFeed(args: PollValues): void {

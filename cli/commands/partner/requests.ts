@@ -65,10 +65,10 @@ function momentOf(since: string): string {
   return new Date(Date.now() - parseDuration(since) * 1000).toISOString()
 }
 
-/** Maximum time between a response and the moment its request is written to the log, in milliseconds. */
+/** Maximum delay between a response and its log entry, in milliseconds. */
 const writtenMilliseconds = 2000
 
-/** Searches again if a request id is not found, because the request may not have been written to the log yet. */
+/** Searches again if a request id is not found, because the request may not have been logged yet. */
 async function readPatiently(read: RequestSource, search: RequestSearch, limit: number) {
   const found = await read(search, limit)
   if (found.length > 0 || search.requestId === undefined) return found

@@ -29,7 +29,7 @@ export const trigger = command({
     const parameters = {
       ...(listing === undefined ? {} : { listing_id: parseId(listing) }),
       ...(booking === undefined ? {} : { booking_id: parseId(booking) }),
-      // Other values are sent unchecked, because the service explains what is wrong with them.
+      // Other values are not checked here, because the service explains which values are invalid.
       ...(count === undefined ? {} : { count: (/^\d+$/.test(count) ? Number(count) : count) as number }),
       ...(checkin === undefined ? {} : { checkin_at: checkin }),
     }
@@ -109,7 +109,7 @@ const setFaults = command({
   async run({ args }) {
     const body = await readText(args.file)
     const client = await openSandboxClient(args)
-    // The text is sent as it is, because the service explains what is wrong with it.
+    // The text is sent unchanged, because the service explains any errors in it.
     print(args, await client.request<Faults>('PUT', '/faults', { body }), describeFaults)
   },
 })

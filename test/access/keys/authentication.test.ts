@@ -57,7 +57,7 @@ test('unknown keys beyond the failure limit rarely reach the database, and a kno
   const unknown = 200
   for (let count = 0; count < unknown; count += 1)
     await strict.send('GET', '/v1/me', { key: createApiKey(), headers })
-  // The failure limit allows ten more look-ups every second.
+  // The limit for failures allows ten more look-ups every second.
   expect(reads).toBeGreaterThan(0)
   expect(reads).toBeLessThan(unknown)
   expect((await strict.send('GET', '/v1/me', { key: actor.key, headers })).status).toBe(200)

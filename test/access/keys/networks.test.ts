@@ -13,7 +13,7 @@ async function limit({ keyId }: Actor, ...networks: string[]) {
   await service.live.rateLimiter.invalidate(rateLimitName(keyId))
 }
 
-/** Sends a request as a client at this address. */
+/** Sends a request as a client with the given address. */
 const from = (actor: Actor, address: string, method = 'GET', path = '/v1/me', body?: object) =>
   actor.send(method, path, { headers: { 'x-forwarded-for': address }, ...(body ? { body } : {}) })
 

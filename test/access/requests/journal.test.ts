@@ -26,7 +26,7 @@ const listed = { isListed: true, isCounted: true }
 
 type Key = ReturnType<typeof newKey>
 let keys = 1_000_000
-/** A key that no other test uses. */
+/** Returns a key that no other test uses. */
 const newKey = () => ({ id: ++keys, hostId: keys })
 
 const entry = (status: number, at = new Date(), id: string = crypto.randomUUID()): RequestEntry => ({
@@ -116,7 +116,7 @@ test('each key keeps its last 10,000 failures and its last 1,000 other entries',
 })
 
 test('failures are hidden after a week, and the database deletes them', async () => {
-  // The entries are new, because the database may delete week-old ones at any time.
+  // The entries must be new, because the database may delete week-old entries at any time.
   const then = Date.now()
   const { journal } = openJournal()
   const key = newKey()

@@ -11,9 +11,9 @@ import { readFixture } from '../../support/fixtures.ts'
 const service = await testApp()
 const { db, clock, journal } = service.live
 
-/** Returns the key's own requests as GET /v1/requests lists them, once every entry is written. */
+/** Waits until every log entry is written, and returns the key's requests as GET /v1/requests lists them. */
 async function requestsOf(actor: Pick<Actor, 'send'>, query = ''): Promise<RequestView[]> {
-  // A response is logged after it is sent.
+  // A request is logged after its response is sent.
   await service.logged()
   const { status, body } = await actor.send('GET', `/v1/requests?${query}`)
   expect(status, JSON.stringify(body)).toBe(200)

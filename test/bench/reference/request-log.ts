@@ -3,8 +3,8 @@ import { readConfig } from '../../../src/core/config.ts'
 import { compose } from '../../../src/process/wiring.ts'
 
 /**
- * The service as it is or, with `WITHOUT_REQUEST_LOG`, without its request log. Both are measured in processes of this
- * program, because a process that has already served writes is a few percent slower.
+ * Runs the service unchanged or, with `WITHOUT_REQUEST_LOG`, without its request log. Both are measured in processes of
+ * this program, because a process that has already served writes is a few percent slower.
  */
 const config = readConfig(process.env)
 const context = await compose(config)

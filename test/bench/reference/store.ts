@@ -30,7 +30,7 @@ export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
   let lastId = 0
 
   return {
-    /** Returns the stored key, if there is one, for the servers that check keys. */
+    /** Returns the stored key or null, for the servers that check keys. */
     findKey: (key: string) => own.collection<{ _id: string }>('keys').findOne({ _id: hashOf(key) }),
 
     /** Reads a document by its id and returns it in the shape of `/v1/me`. */

@@ -8,7 +8,7 @@ const service = await testApp()
 const { db, clock } = service.live
 const provider = '/v1/integrations/provider_one'
 
-/** A host with some bookings, and the versions of these bookings. */
+/** Creates a host with some bookings; returns functions that create another and that list the bookings' versions. */
 async function hostWithBookings(bookings = 3) {
   const actor = await service.actor()
   const { user_id, listing_id, room_type_id, booking_id } = await seedBooking(actor)

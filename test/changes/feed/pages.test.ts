@@ -136,7 +136,7 @@ test('an idle poll reads only the end of one index', async () => {
   await db.db?.command({ profile: 0 })
   const operations = await db
     .collection('system.profile')
-    // Change streams keep reading even if nobody polls.
+    // Change streams keep sending `getMore` even if nobody polls.
     .find({ ns: /host_clocks|bookings|listings|page_ends/, op: { $ne: 'getmore' }, ts: { $gte: begun } })
     .toArray()
   expect(

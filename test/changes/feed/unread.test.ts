@@ -8,7 +8,7 @@ import { scrapeOf } from '../../support/metrics.ts'
 const METRICS_TOKEN = 'a-token-of-the-operator'
 const feed = '/v1/integrations/provider_one/bookings'
 
-/** A service with its own database, a clock that can be moved ahead, and its gauge of the oldest unread change. */
+/** Starts a service with its own database and a movable clock; also returns its gauge of the oldest unread change. */
 async function watched() {
   let ahead = 0
   const settings = { METRICS_TOKEN, MONGODB_URL: await ownDatabase() }
@@ -34,7 +34,7 @@ test('the metrics show a change until a key of its host reads it', async () => {
   const { booking_id } = await seedBooking(actor)
   await seedBooking(other)
   later(1000)
-  // Hosts whose partner has not begun to read do not count.
+  // A host does not count until its partner starts reading.
   expect(await unread()).toBe(0)
   await read(actor)
   await read(other)
@@ -42,7 +42,7 @@ test('the metrics show a change until a key of its host reads it', async () => {
   await confirm(actor, booking_id)
   later(500)
   await read(other)
-  // Reading the sandbox, messages or a single booking is not reading the feed.
+  // Reading the sandbox, messages or a single booking does not count as reading the feed.
   await actor.send('GET', feed.replace('/v1', '/sandbox'))
   await actor.send('GET', feed.replace('bookings', 'messages'))
   await actor.send('GET', `${feed}/${booking_id}`)

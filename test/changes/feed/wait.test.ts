@@ -10,11 +10,11 @@ const process = await startService(testEnvironment({ METRICS_TOKEN }))
 afterAll(() => process.stop())
 const provider = '/v1/integrations/provider_one'
 
-/** Sends a request to a separate process, where connections and hang-ups are real. */
+/** Sends a request to a separate process, where connections and disconnects are real. */
 const over = ({ key }: Actor, method: string, path: string, body?: unknown, headers = {}, to = process) =>
   sender(fetch, to.url)(method, path, { key, body, headers })
 
-/** Resolves once this many requests are held by this process or by a separate one. */
+/** Resolves once the process `by`, by default this one, holds this many requests. */
 async function held(count: number, by: TestApp | typeof process = service): Promise<void> {
   const size = async () => {
     if ('live' in by) return by.live.heldRequests.size
@@ -24,7 +24,7 @@ async function held(count: number, by: TestApp | typeof process = service): Prom
   await expect.poll(size).toBe(count)
 }
 
-/** A host with a booking, the paths of polls for later changes, and functions that make such changes. */
+/** Creates a host with a booking; returns the paths of polls for later changes, and functions that cause changes. */
 async function hostWithBooking() {
   const actor = await service.actor()
   const { user_id, listing_id, room_type_id, booking_id } = await seedBooking(actor)
@@ -49,7 +49,7 @@ async function hostWithBooking() {
 const idsIn = ({ body }: { body: { data: { Bookings: { booking_id: number }[] } } }) =>
   body.data.Bookings.map(({ booking_id }) => booking_id)
 
-/** A wait in seconds that is longer than any of these tests, so every response arrives before the wait ends. */
+/** A `wait` in seconds that is longer than any of these tests, so every response arrives before it ends. */
 const long = 30
 
 describe('a poll that waits', () => {
@@ -120,7 +120,7 @@ describe('a poll that waits', () => {
     const first = actor.send('GET', await path('bookings', long))
     await held(1)
     expect((await actor.send('GET', await path('bookings', long, '&page=2'))).status).toBe(200)
-    // The poll on the first page is still held, although it began first.
+    // The poll on the first page is still held, although it started first.
     expect(service.live.heldRequests.size).toBe(1)
     const created = await book()
     expect(idsIn(await first)).toEqual([created])

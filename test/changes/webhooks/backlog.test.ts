@@ -8,7 +8,7 @@ import { deliveriesOf, hookedPartner } from '../../support/webhooks.ts'
 const path = '/v1/webhooks'
 const service = await testApp({ MONGODB_URL: await ownDatabase(), WEBHOOKS_ALLOW_PRIVATE: 'on' })
 
-/** A host with an endpoint that holds ten attempts open and a healthy endpoint that has received 14 bookings' hints. */
+/** Creates a host with two endpoints: one holds ten attempts open, the other has received the hints of 14 bookings. */
 async function withBacklog(context: TestContext) {
   const { expect } = context
   const gate = Promise.withResolvers<void>()
@@ -32,10 +32,10 @@ async function withBacklog(context: TestContext) {
 test.concurrent('changes for which no attempt can begin wait in the feed, and are sent as soon as an attempt may begin', async (context) => {
   const { expect } = context
   const { actor, id, made, gate, bookings } = await withBacklog(context)
-  // The healthy endpoint was served in the same looks, so the service saw the other four changes and left them.
+  // The healthy endpoint got all 14 hints, so the service has read all changes, but it stored only ten deliveries here.
   const stored = await webhookDeliveryModel(service.live.db).find({ webhook_id: id }).lean()
   expect(stored.map(({ attempts, in_flight }) => [attempts, in_flight])).toEqual(Array(10).fill([1, true]))
-  // A booking that changes while it waits is hinted once, with its newest version.
+  // A booking that changes while it waits gets one hint, with its newest version.
   await actor.send('POST', `/v1/bookings/${made[13]}/confirm`)
   const feed = await actor.send('GET', '/v1/integrations/provider_one/bookings')
   const { booking_id, version } = feed.body.data.Bookings.at(-1)

@@ -18,7 +18,7 @@ test.concurrent('all sandboxes together get ten turns a second at one origin, an
 })
 
 test.concurrent('a single attempt that gets no turn within five seconds is refused with a retry time', async () => {
-  // The limiter's clock stands still, so no turn ever becomes free again.
+  // The limiter's clock stands still, so the limit never resets.
   const rateLimiter = new MemoryRateLimiter(() => 0)
   const app = { rateLimiter, environment: { name: 'sandbox' } as const }
   const url = 'https://hooks.example.com/'

@@ -11,7 +11,7 @@ const MONGODB_URL = await ownDatabase()
 const service = await testApp({ MONGODB_URL, WEBHOOKS_ALLOW_PRIVATE: 'on' })
 const path = '/v1/webhooks'
 
-/** Another key of an actor's host. */
+/** Creates another key for an actor's host. */
 async function colleagueOf({ hostId }: Actor, expiresAt: Date | null = null) {
   const { key, record } = await mintKey(service.live.db, service.live.clock, {
     host: hostId,

@@ -41,7 +41,7 @@ const send = (url: string, more: Partial<PostRequest> = {}) =>
   postHint({ url: new URL(url), headers: { 'x-one': '1' }, body: '{"ä":1}', allowsPrivate: true, ...more })
 const reply = (text: string) => (socket: Socket) => socket.write(text)
 
-/** A response after which the connection can be kept. */
+/** A response after which the connection can stay open. */
 const empty = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'
 
 test.concurrent('postHint() posts the whole body and reads the status', async ({ onTestFinished }) => {
@@ -56,7 +56,7 @@ test.concurrent('postHint() posts the whole body and reads the status', async ({
 test.concurrent('postHint() over TLS goes on only with a certificate that is valid for the host', async ({
   onTestFinished,
 }) => {
-  // The connection is kept, but it is not reused for another name or with other certificate authorities.
+  // The connection stays open, but it is not reused for another name or with other certificate authorities.
   const { port, requests } = await serve(onTestFinished, reply(empty), true)
   const lookup = async () => ['127.0.0.1']
   expect(await send(`https://127.0.0.1:${port}/`, { ca })).toMatchObject({ status: 200 })
@@ -135,7 +135,7 @@ test.concurrent('no name leads into the private network, wherever it moves', asy
   expect(requests).toEqual([])
 })
 
-/** Starts a name server that answers each query with the next of these address lists and a TTL of 0. */
+/** Starts a name server that answers each query with the next address list and a TTL of 0. */
 async function serveNames(end: Ending, addresses: string[][]) {
   const socket = createSocket('udp4')
   let asked = 0
@@ -227,7 +227,7 @@ test.concurrent('interim responses without an end are read up to 64 KiB as well'
   const { port } = await serve(onTestFinished, (socket) => {
     const chunk = 'HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n'.repeat(100)
     const more = () => {
-      // Only a reader without a limit reaches this end.
+      // Only a reader without a limit would get to this bound.
       while (!socket.destroyed && written < 64_000_000) {
         written += chunk.length
         if (!socket.write(chunk)) return
@@ -283,7 +283,7 @@ test.concurrent('a server that closes the connection, or is not there, is a fail
   expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject(failed('reset'))
   expect(await send('http://127.0.0.1:1/')).toMatchObject(failed('refused'))
   const two = await serve(onTestFinished, (socket) => socket.destroy())
-  // A hint that was sent to one address is not sent to the next one.
+  // A hint that was sent to one address is not sent to the next address.
   const both = async () => ['127.0.0.1', '127.0.0.1']
   expect(await send(`http://two.example:${two.port}/`, { lookup: both })).toMatchObject({
     failure: 'connection',

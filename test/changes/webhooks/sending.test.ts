@@ -19,7 +19,7 @@ const settings = async () => ({
 })
 const hour = 3_600_000
 
-/** A service whose clock can be moved. */
+/** Starts a service whose clock can be moved. */
 async function withClock() {
   let offset = 0
   const service = await testApp(await settings(), () => new Date(Date.now() + offset))
@@ -194,7 +194,7 @@ test.concurrent('a change during a late lease renewal is hinted once the lease i
   const { actor, book } = await hookedPartner(slow, url, ['booking.changed'])
   const lease = leaseModel(slow.live.db).collection
   const until = async () => (await lease.findOne({}))?.until
-  // After a renewal, the next one is a full interval away, so even a late renewal ends before the next one is due.
+  // Starts right after a renewal, so that the next renewal, even a late one, completes before the following one is due.
   for (let renewals = 0; renewals < 2; renewals += 1) await expect.poll(until).not.toEqual(await until())
   const session = slow.live.db.getClient().startSession()
   session.startTransaction()
@@ -282,9 +282,9 @@ test.concurrent('an endpoint gets at most twenty attempts a second even if its h
     await webhookDeliveryModel(db).collection.insertMany(group as never[])
     sender.scheduleCheck(actor.hostId)
     await expect.poll(() => times.length).toBe(sent + 8)
-    // The endpoint then has nothing left to send, so the sender serves it anew for the next group.
+    // Waits until the sender has no more work for the endpoint, so that it starts over with the next group.
     await sender.drain()
   }
-  // The last twenty attempts begin a second after the first twenty, however long a post takes to arrive.
+  // The last twenty attempts start at least a second after the first twenty, however long a post takes to arrive.
   expect((times.at(20) as number) - startedAt).toBeGreaterThanOrEqual(1000)
 })

@@ -7,7 +7,7 @@ import { ownDatabase } from '../../support/databases.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { bothEvents, deliveriesOf, hookedPartner } from '../../support/webhooks.ts'
 
-// This file has its own database, because any service on a database may send its hints.
+// This file has its own database, because any service that shares a database may send its hints.
 const MONGODB_URL = await ownDatabase()
 const service = await testApp({ MONGODB_URL, WEBHOOKS_ALLOW_PRIVATE: 'on' })
 const path = '/v1/webhooks'

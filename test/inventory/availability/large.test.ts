@@ -99,7 +99,7 @@ test('a client that disconnects during a large read stops the read', async () =>
     await reader?.cancel()
   })
   expect(whole).toBeGreaterThan(10)
-  // A few more rows may be read ahead, but a read that goes on would finish before the next full read does.
+  // The service may read a few rows ahead, but a read that continued would finish before the next full read.
   const after = await readsOf(async () => (await ask()).text())
   expect(left + after - whole).toBeLessThan(whole / 2)
 })

@@ -8,7 +8,7 @@ const origin = '2027-01-01'
 const day = (offset: number) => addDays(origin, offset)
 const horizon = 60
 
-/** Ranges as a partner sends them, in the order of their writes. */
+/** Ranges as a partner sends them, in write order. */
 const ranges = fc.array(
   fc.record({
     start: fc.integer({ min: 0, max: horizon - 1 }),

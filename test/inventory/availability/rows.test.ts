@@ -36,7 +36,7 @@ interface Range {
   available: number
 }
 
-/** The last write that covered a night, and its time. */
+/** The units and the time of the last write that covered a night. */
 type Night = { available: number; updated_at: number }
 
 async function write({ hostId, pair }: Owner, ranges: Range[]) {
@@ -47,7 +47,7 @@ async function write({ hostId, pair }: Owner, ranges: Range[]) {
   await runUnit(db, await prepareAvailability(live, hostId, items))
 }
 
-/** Rows as a partner sees them. */
+/** Returns the rows as a partner sees them. */
 async function read({ hostId, pair }: Owner, window: { from?: string; to?: string } = {}) {
   const { room_type_id } = pair
   const rows = await inSnapshot(db, (session) => findRows(db, session, hostId, [room_type_id], window))

@@ -8,7 +8,7 @@ import type { ListingContent } from '../../../src/inventory/listings/model.ts'
 import { valuesOf } from '../../support/schema-arbitrary.ts'
 import { runs } from '../../support/soak.ts'
 
-/** Ids that no other element in the test has. */
+/** Returns functions that issue ids, starting at 1000. */
 function newIds() {
   let next = 1000
   return { roomType: () => next++, room: () => next++ }
@@ -148,7 +148,7 @@ const post = (current: ListingContent | null, body: object) =>
   mergeListing(current, normalize(ListingCreate, body), 'partner', newIds())
 const often = runs(100)
 
-/** Our ids and the partner's ids of all room types and rooms, in order. */
+/** Returns our ids and the partner's ids of all room types and rooms, in order. */
 function idsOf(content: ListingContent) {
   return content.room_types.map(({ id, partner_id, rooms }) => ({
     own: [id, partner_id],

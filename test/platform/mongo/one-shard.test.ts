@@ -44,7 +44,7 @@ async function writerWith<T>(prefix: Prefix, make: (writer: Actor, prefix: Prefi
   const writer = await service.actor(everything)
   return [writer, await make(writer, prefix)] as const
 }
-/** Calls `make` on first use, so that a single test makes only the data it needs. */
+/** Calls `make` on first use, so that a test that runs alone creates only the data that it needs. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => {
@@ -79,7 +79,7 @@ async function requestOf({ method, path, takesBody }: GuardedRoute) {
     const fresh = await service.actor(everything)
     return () => fresh.send(method, path, { body: { profiles: ['webhooks'] } })
   }
-  // Confirming gets its own booking, because the test that cancels one may run first.
+  // The confirm route gets its own booking, because the test of the cancel route may run first.
   const [writer, bodies] = await (path.endsWith('/confirm')
     ? writerWith(prefix, validBodies)
     : writers[prefix]())
@@ -88,7 +88,7 @@ async function requestOf({ method, path, takesBody }: GuardedRoute) {
   return () => writer.send(method, valid.path, { body: valid.body(), headers })
 }
 
-/** Writes of a single document, which need no transaction. */
+/** Writes that affect a single document and therefore need no transaction. */
 const ofOneDocument = [
   'POST /integrations/:provider/provider-key',
   'PUT /integrations/:provider/bookings/consumers/:name',
@@ -105,7 +105,7 @@ const ofOneDocument = [
   ...['DELETE /certifications/:id', 'PUT /certifications/:id/state'],
   'DELETE ',
 ]
-/** Reads that show several collections as of one moment. */
+/** Reads that show several collections as of one point in time. */
 const ofOneMoment = [
   'GET /integrations/:provider/availability',
   'GET /integrations/:provider/availability/nights',
@@ -119,7 +119,7 @@ test.each(guardedRoutes(service))('$method $path names one host in each transact
   const withoutPrefix = name.replace(/ \/(v1|sandbox)/, ' ')
   const isTransaction =
     route.method === 'GET' ? ofOneMoment.includes(withoutPrefix) : !ofOneDocument.includes(withoutPrefix)
-  // The other routes may show statements too, because background work may have begun a transaction.
+  // The other routes may also show statements, because background work may have started a transaction.
   if (isTransaction) expect(statements.length).toBeGreaterThan(0)
   if (process.env.TABLE) console.log(name, statements.map(({ text }) => text).join(' · '))
 })
@@ -128,7 +128,7 @@ const jobs = await service.actor(everything)
 const { listing_id, room_type_id } = await seedBooking(jobs)
 const unit = { listing_id, room_type_id }
 
-/** For each topic of the outbox, a way to create work for it and the payload of its job. */
+/** For each outbox topic, a function that creates work for it, and its job's payload. */
 const topics: Record<string, { make(): Promise<unknown>; payload: object }> = {
   UserCreated: { make: async () => {}, payload: { host_id: jobs.hostId } },
   CompactAvailability: {

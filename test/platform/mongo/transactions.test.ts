@@ -21,7 +21,7 @@ const insert = (_id: string) => (session: Session) => runBatched(db, session, in
 
 type Shares = NonNullable<UnitOfWork<unknown>['shares']>
 
-/** Makes changes wait for the same turn; returns their outcomes and the numbers of transactions and inserts. */
+/** Runs changes that wait behind one transaction; returns their outcomes and the counts of transactions and inserts. */
 async function inOneTurn(
   shares: Shares[],
   queue: string,

@@ -29,7 +29,7 @@ async function portfolio(owner: Actor, count: number) {
   return pairs
 }
 
-/** Returns a body of 1,000 items over the pairs, 20 single days each, all with the same number of units. */
+/** Returns a body of 1,000 items, each for one day of one pair, all with the same number of units. */
 function bulk(pairs: { listing_id: number; room_type_id: number }[], available: number) {
   return {
     data: Array.from({ length: 1000 }, (_, index) => {
@@ -39,7 +39,7 @@ function bulk(pairs: { listing_id: number; room_type_id: number }[], available: 
   }
 }
 
-/** Counts a host's rows in force by their number of units. */
+/** Counts a host's rows in force, grouped by their number of units. */
 async function unitsOf(hostId: number): Promise<Record<string, number>> {
   const written = await storedRows(db, { host_id: hostId })
   const byRoomType = Map.groupBy(written, ({ room_type_id }) => room_type_id)

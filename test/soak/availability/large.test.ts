@@ -8,7 +8,7 @@ import { controlOf, millisecondsOf } from '../../support/soak.ts'
 const service = await testApp()
 const { db } = service.live
 const path = '/v1/integrations/provider_one/availability'
-/** No other test file uses listing ids from here on. */
+/** The first of the listing ids that only this test file uses. */
 const firstListing = 8_000_000
 
 const owner = await service.actor()

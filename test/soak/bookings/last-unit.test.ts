@@ -7,7 +7,7 @@ const service = await testApp()
 const processes = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
 afterAll(() => Promise.all(processes.map((process) => process.stop())))
 
-/** The number of rounds, which the soak factor raises. */
+/** Number of rounds, multiplied by the soak factor. */
 const rounds = 12 * soakFactor
 
 test(`cancellations that race bookings for the last unit never oversell or lose it in ${rounds} rounds`, async () => {

@@ -15,10 +15,10 @@ import { Product } from './product/product.ts'
 import { type Certifiable, certify, failedCases } from './rig.ts'
 import { fast } from './times.ts'
 
-/** The number of courses played concurrently. With more, courses would only wait for the machine. */
+/** Maximum number of courses played concurrently. More courses would only wait for the CPU. */
 const atOnce = 8
 
-/** Runs all work, with a limited number of runs at a time. */
+/** Calls `work` with each item, with at most `lanes` calls running at a time. */
 async function inTurns<T>(items: T[], work: (item: T) => Promise<void>, lanes = atOnce): Promise<void> {
   const queue = [...items]
   const lane = async () => {
@@ -74,7 +74,7 @@ const wrong: Record<Wrong, CaseName> = {
 }
 
 /**
- * Products that poll from their own clock lose nothing until the clock has caught up with a burst's versions, which
+ * Products that poll from their own clock. They lose nothing until that clock catches up with a burst's versions, which
  * takes minutes.
  */
 const byClock: Wrong[] = ['moves-before-reading', 'takes-half-a-body', 'forgets-what-it-missed']
@@ -85,7 +85,7 @@ function habitsOf(name: Wrong): Habits {
     return { hinted: true, pause: name === 'hints-unread' ? 30_000 : 5000, wrong: name }
   return {
     reads: name === 'reads-first-and-last-page' ? 'page' : 'cursor',
-    // Large pages deliver every change even to a product that is stuck, so only its stored bookings are wrong.
+    // Large pages deliver every change even to a stuck product, so only its stored bookings are wrong.
     ...(name === 'fails-at-unknown-cancellations' ? { perPage: 100 } : {}),
     wrong: name,
   }
@@ -116,7 +116,7 @@ async function gradeWrong(service: Service, names: Wrong[], expect: ExpectStatic
 }
 
 describe('a certification', () => {
-  // Started first and awaited last, because these products mostly wait.
+  // Started first and awaited last, because these products spend most of their time waiting.
   let waiting: Promise<void>
   beforeAll(async () => {
     const patient = await certifyingService({ ...fast, catchUp: 240_000 })
@@ -138,7 +138,7 @@ describe('a certification', () => {
     })
     expect(failed).toEqual([])
     const { db } = service.context.sandbox
-    // Work in progress at the end of a course is swept a minute later.
+    // Records of requests in progress at the end of a course are deleted a minute later.
     await expect.poll(() => requestRecordModel(db).countDocuments()).toBe(0)
     expect(await certificationModel(db).countDocuments({ secret: { $ne: null } })).toBe(0)
     await service.close()
@@ -155,7 +155,7 @@ describe('a certification', () => {
   test.concurrent("is passed by the client's loop, with a checkpoint and as a consumer", async ({
     expect,
   }) => {
-    // The client pauses for five seconds after a wait that was cut short, which must not count as a stop.
+    // The client pauses for five seconds after a held request that ends early, which must not count as a stop.
     const service = await certifyingService({ ...fast, silence: 8000 })
     await Promise.all(
       [false, true].map(async (isConsumer) => {
@@ -217,14 +217,14 @@ describe('a certification', () => {
       MONGODB_URL: await ownDatabase(),
       WEBHOOKS_ALLOW_PRIVATE: 'on',
     })
-    // This process only makes keys and reads; it never leads.
+    // This process only creates keys and reads certifications; it never renews the leader's lease.
     const service = await certifyingService({ ...fast, checkInterval: 1_000_000_000 }, environment)
     const start = () => startService(environment, [], 'test/soak/certify/main.ts')
     const processes: ServiceProcess[] = await Promise.all([start(), start()])
     let [isOver, kills] = [false, 0]
     const begun = right.map(() => Promise.withResolvers<void>())
     const killing = async () => {
-      // A killed start blocks its key for two minutes, so the kills begin after all starts.
+      // A start that is killed blocks its key for two minutes, so the kills begin after all starts.
       await Promise.all(begun.map(({ promise }) => promise))
       for (let index = 0; !isOver; index = 1 - index) {
         await (processes[index] as ServiceProcess).end('SIGKILL')
@@ -265,7 +265,7 @@ describe('a certification', () => {
     waiting)
 })
 
-/** Repeats a request if the process that received it was just killed. */
+/** Repeats a request that fails, because the process that received it may have been killed. */
 async function patiently<T>(work: () => Promise<T>): Promise<T> {
   for (;;)
     try {

@@ -2,7 +2,7 @@ import { createClient } from '../../../client/src/index.ts'
 import type { Asked, Held } from './product/habits.ts'
 import type { Certifiable, verified } from './rig.ts'
 
-/** A product that consists of the client's loop and a map, with a checkpoint or as a consumer. */
+/** A product that consists of the client's loop and a map. It has either a checkpoint or a consumer. */
 export class ClientProduct implements Certifiable {
   readonly stored = new Map<number, Held>()
   private after: string | null = null
@@ -17,7 +17,7 @@ export class ClientProduct implements Certifiable {
 
   start(): void {
     this.run = new AbortController()
-    // The loop ends if its key is wrong or the product crashes.
+    // The loop ends if its key is refused or the product crashes.
     this.work = this.follow(this.run.signal).catch(() => {})
   }
 

@@ -16,10 +16,10 @@ test("the guide's product is certified in all four profiles as it stands, and re
   onTestFinished,
 }) => {
   const environment = testEnvironment({ MONGODB_URL: await ownDatabase(), WEBHOOKS_ALLOW_PRIVATE: 'on' })
-  // This process only makes the key; it never leads.
+  // This process only creates the key; it never renews the leader's lease.
   const maker = await certifyingService({ ...fast, checkInterval: 1_000_000_000 }, environment)
   onTestFinished(() => maker.close())
-  // The client pauses for five seconds after a wait that was cut short, which must not count as a stop.
+  // The client pauses for five seconds after a held request that ends early, which must not count as a stop.
   const BOUNDS = JSON.stringify({ silence: 8000, quick: 5000 })
   const service = await startService({ ...environment, BOUNDS }, [], 'test/soak/certify/main.ts')
   onTestFinished(() => service.stop())
@@ -44,18 +44,18 @@ test("the guide's product is certified in all four profiles as it stands, and re
   const graded = printed.split('\n').filter((line) => /^(passed|failed|skipped|waiting) /.test(line))
   expect(graded.map((line) => line.trim())).toEqual(Object.keys(rules).map((name) => `passed ${name}`))
   expect(printed).toMatch(/^stop: /m)
-  // The product ends only on a 401.
+  // The product exits only after a 401.
   expect(complaints.match(/^The product has ended: /gm)).toHaveLength(1)
   expect((await readFile(join(folder, 'report.jws'), 'utf8')).split('.')).toHaveLength(3)
 
-  // A crash before the secret is stored leaves no extra webhook and loses no hint.
+  // A crash before the secret is stored must neither leave an extra webhook nor lose a hint.
   await rm(join(folder, 'webhook.json'))
   const product = await run('')
   onTestFinished(() => killSample(product))
   const webhooks = async () => (await actor.send('GET', '/sandbox/webhooks')).body.data
   const [{ id }] = await webhooks()
   await expect.poll(() => readFile(join(folder, 'webhook.json'), 'utf8').catch(() => '')).toContain('whsec_')
-  // Strangers can also send requests to the product's endpoint.
+  // The product's endpoint is also reachable by strangers.
   const { promise: hasLeft, resolve: leave } = Promise.withResolvers<void>()
   const stranger = connect(Number(PORT), '127.0.0.1', () => {
     stranger.end('POST / HTTP/1.1\r\nhost: product\r\ncontent-length: 100\r\n\r\n{', () => leave())

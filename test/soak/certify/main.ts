@@ -3,7 +3,7 @@ import { readConfig } from '../../../src/core/config.ts'
 import { compose } from '../../../src/process/wiring.ts'
 import { fast } from './times.ts'
 
-/** A service process that certifies in a tenth of the usual times; `BOUNDS` may set other times as JSON. */
+/** Runs a service that certifies with a tenth of the usual times; `BOUNDS` can set other times as JSON. */
 const config = readConfig(process.env)
 const context = await compose(config, {
   certifying: { ...fast, ...JSON.parse(process.env.BOUNDS ?? '{}') },

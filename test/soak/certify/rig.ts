@@ -3,7 +3,7 @@ import type { CertificationView } from '../../../src/certification/schema.ts'
 import type { Actor } from '../../support/app.ts'
 import type { Asked, Held } from './product/habits.ts'
 
-/** The actions of a product that a course can ask for. */
+/** The actions that a course can ask of a product. */
 export interface Certifiable {
   start(): void
   kill(): void
@@ -13,14 +13,14 @@ export interface Certifiable {
   readonly stored: Map<number, Held>
 }
 
-/** Verifies a hint's signature and time, as a product does. */
+/** Verifies a hint's signature and time, as products do. */
 export const verified = (headers: Headers, body: string, secret: string) =>
   verifyWebhook(body, headers, secret)
 
 /**
  * Plays a whole course with a product that follows `next`; returns the graded certification.
  *
- * @param look reads the certification directly, because a key may send only sixty requests a minute to its routes
+ * @param look reads the certification directly, because its routes allow only sixty requests a minute per key
  */
 export async function certify(
   actor: Pick<Actor, 'send'>,
@@ -48,9 +48,9 @@ export async function certify(
   }
 }
 
-/** Starts a certification; if the process died before it responded, finds the certification that was started. */
+/** Starts a certification. If the process dies before it responds, finds the certification that it started. */
 async function begin(actor: Pick<Actor, 'send'>, path: string, body: object): Promise<number> {
-  // A request that a busy machine could not serve in time is sent again, as a partner would.
+  // Repeats a request that a busy machine could not serve in time, as partners do.
   const started = await actor.send('POST', path, { body, asIs: false })
   if (started.status === 201) return started.body.data.id
   const [newest] = (await actor.send('GET', path)).body.data
@@ -78,7 +78,7 @@ async function follow(
   else void product.act(asked).catch(() => {})
 }
 
-/** The names of the failed cases. */
+/** Returns the names of the failed cases. */
 export function failedCases({ cases }: CertificationView): string[] {
   return cases.filter(({ status }) => status === 'failed').map(({ name }) => name)
 }

@@ -1,6 +1,6 @@
 import { type Bounds, bounds } from '../../../src/certification/cases.ts'
 
-/** A tenth of the usual times, so that many courses can be played; whole seconds stay whole for `Retry-After`. */
+/** A tenth of the usual times, so that many courses can be played. Times shown in `Retry-After` are whole seconds. */
 export const fast: Bounds = {
   ...bounds,
   checkInterval: 100,
@@ -15,7 +15,7 @@ export const fast: Bounds = {
   lossDuration: 300,
   quick: 1000,
   followed: 6000,
-  /** Longer than any pause between two polls of a product that also takes hints. */
+  /** Longer than any pause between polls of a product that also accepts hints. */
   missedHintWindow: 35_000,
   hold: 1000,
   settle: 200,

@@ -9,7 +9,7 @@ const service = await testApp()
 const server = await startService(testEnvironment())
 afterAll(() => server.stop())
 
-/** How often a poller is killed; the soak factor raises it. */
+/** How often the poller is killed; the soak factor raises it. */
 const perPage = 100
 const kills = 5 * soakFactor
 test(`a poller with a consumer that is killed ${kills} times loses nothing and repeats at most a page each time`, async () => {

@@ -153,7 +153,7 @@ test('listen posts a hint for each change from now on, signed so that everybody 
 })
 
 test('listen makes three attempts under one id, follows no redirect, and continues with the next hint', async () => {
-  // The last hint's output is not checked. Its arrival shows that the output of the hint before it is complete.
+  // The output for the last hint is not checked. Its arrival proves that the output for the previous hint is complete.
   const answers = [500, 302, 200, 302, 404, 410, 204, 204]
   const { url, received } = startReceiver({ onTestFinished }, (_, count) => {
     const status = answers[count - 1] as number
@@ -189,7 +189,7 @@ test('listen starts now, even if the feed has moved since it last started', asyn
   const { booking_id } = (await first.actor.send('POST', '/v1/bookings', { body: stay })).body.data
   await expect.poll(() => received.length).toBe(1)
   await first.end()
-  // Another start stores where page 2 begins. Then both bookings move, the second one last.
+  // The second start makes the service remember where page 2 begins. Then the first booking changes, then the second.
   const second = await listen(url, only, undefined, first)
   await second.untilListening(1)
   await second.end()

@@ -14,7 +14,7 @@ const service = await startService(testEnvironment(settings))
 const folder = await mkdtemp(join(tmpdir(), 'partner-kills-'))
 afterAll(() => Promise.all([service.stop(), rm(folder, { recursive: true })]))
 
-/** A loop with the package that records each booking it has handled and, with a checkpoint, its position. */
+/** A loop that uses the package. It records each booking it has handled and, with a checkpoint, its position. */
 const program = `
 import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createClient } from '${fileURLToPath(new URL('../../../client/src/index.ts', import.meta.url))}'
@@ -95,7 +95,7 @@ function start(home: string, { key }: Actor, kind: string) {
   })
 }
 
-/** Creates and confirms bookings until it is stopped. */
+/** Creates and confirms bookings until the returned function is called. */
 async function startWriting(actor: Actor): Promise<() => Promise<void>> {
   const { user_id, listing_id, room_type_id } = await seedBooking(actor)
   const body = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }

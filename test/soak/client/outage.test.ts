@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest'
 import { freePort } from '../../../src/platform/process.ts'
 import { sharedServices, testApp } from '../../support/app.ts'
 
-/** Longer than the seven seconds after which the client gives up a request that it has repeated three times. */
+/** Duration of each outage, longer than the seven seconds after which a client gives up after three retries. */
 const outageMilliseconds = Number(process.env.OUTAGE_SECONDS ?? 12) * 1000
 
 const service = await testApp()
@@ -25,7 +25,7 @@ const moments: Record<string, (method: string, path: string) => boolean> = {
   'a page is acknowledged': (method, path) => method === 'PUT' && path.endsWith('/consumers/sync'),
 }
 
-/** Starts a proxy that fails from a moment's first request on: it responds 502 or refuses every connection. */
+/** Starts a proxy that fails for a while from a moment's first request on: it responds 502 or refuses connections. */
 async function startProxy(moment: string, isRefused: boolean) {
   const port = await freePort()
   let [puts, isDown, wasDown] = [0, false, false]
@@ -62,7 +62,7 @@ async function startProxy(moment: string, isRefused: boolean) {
   }
 }
 
-/** Every moment in both runtimes, with one kind of outage each. A long run has every combination. */
+/** Every moment in both runtimes, each with one kind of outage, or with both kinds if `OUTAGE_SECONDS` is set. */
 const cases = ['node', process.execPath].flatMap((runtime, one) =>
   Object.keys(moments).flatMap((moment, other) =>
     [false, true]

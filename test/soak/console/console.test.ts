@@ -21,14 +21,14 @@ test('the page sends at most 10 requests a minute, and none while it is hidden',
       return send(...request)
     }`)
   await countRequests()
-  /** Returns the time of each request on the page's clock. */
+  /** Returns the time of each request, by the page's clock. */
   const sent = () => page.evaluate('globalThis.sent') as Promise<number[]>
   const pass = async () => {
     await page.clock.runFor(5000)
     await Bun.sleep(50)
   }
   await enterKey(page, actor)
-  // A restless partner switches all the time.
+  // A restless partner switches back and forth all the time.
   for (let count = 0; count < 24; count += 1) {
     await page.getByRole('radio', { name: count % 2 === 0 ? 'Sandbox' : 'Live' }).check()
     await pass()
@@ -99,7 +99,7 @@ test('changes appear automatically in the selected environment', async () => {
   const { body } = await book()
   await changes.getByRole('rowheader', { name: String(body.data.booking_id) }).waitFor()
   await page.getByRole('radio', { name: 'Sandbox' }).check()
-  // The page sends at most ten requests a minute, so missed updates wait for the next one.
+  // The page sends at most ten requests a minute, so a missed update appears only after the next request.
   const timeout = 120_000
   await changes.getByRole('rowheader', { name: '5001' }).waitFor({ timeout })
   await page.getByText('GET /sandbox/listings/1').waitFor({ timeout })

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import { root } from '../../support/processes.ts'
 
-/** A mistake that a tired engineer could make in a line, and the tests that must catch it. */
+/** A mistake that a tired engineer could make in one line, and the tests that must catch it. */
 export interface Defect {
   what: string
-  /** The correct line, which occurs exactly once in the sources, whatever file it is in. */
+  /** The correct line, which occurs exactly once in all sources. */
   right: string
   wrong: string
-  /** The endings of paths of folders or files in `test/`. */
+  /** Path endings of folders or files in `test/`. */
   tests: string[]
 }
 
@@ -366,7 +366,7 @@ const sources = await Promise.all(
     .map(async (file) => ({ file, source: await readFile(join(root, file), 'utf8') })),
 )
 
-/** Returns the files that contain a defect's correct line, each as often as the line occurs in it. */
+/** Returns the files that contain a defect's correct line, with one entry for each occurrence. */
 export function filesOf({ right }: Defect): string[] {
   return sources.flatMap(({ file, source }) => Array<string>(source.split(right).length - 1).fill(file))
 }

@@ -4,8 +4,8 @@ import { copyProject, parts } from '../../support/next-release.ts'
 import { type Defect, defects, filesOf } from './defects.ts'
 
 /**
- * Makes one defect at a time in a copy of the project, runs the tests that must catch it, and prints the results. Exits
- * 1 if a defect was not caught. Arguments select the defects whose file or description contains one of them.
+ * Introduces one defect at a time into a copy of the project, runs the tests that must catch it, and prints the result.
+ * Exits with 1 if a defect is missed. Arguments select the defects whose file or description contains an argument.
  */
 const copied = [
   ...parts,
@@ -19,7 +19,7 @@ const copied = [
 ]
 const wanted = process.argv.slice(2)
 
-/** @throws Error unless exactly one file contains the correct line, once */
+/** @throws Error unless the correct line occurs exactly once in all sources */
 function fileOf(defect: Defect): string {
   const [file, ...others] = filesOf(defect)
   if (file === undefined || others.length > 0)

@@ -16,14 +16,14 @@ import { soakFactor } from '../../support/soak.ts'
 
 const settings = { MONGODB_URL: await ownDatabase() }
 const inspected = await testApp(settings)
-/** Processes that each keep their own cached reads. */
+/** Two processes, each with its own cache. */
 const processes = await Promise.all([1, 2].map(() => startService(testEnvironment(settings))))
 afterAll(() => Promise.all(processes.map((service) => service.stop())))
 const feed = '/v1/integrations/provider_one/bookings'
 
 type Send = ReturnType<typeof sender>
 
-/** An acknowledged change: a booking's state from a version on. */
+/** An acknowledged change: a booking's version and its state since then. */
 type Change = HeldByPartner & { version: string }
 
 const stateAt = (changes: Change[], version: string | null) => {
@@ -33,7 +33,7 @@ const stateAt = (changes: Change[], version: string | null) => {
   return [...bookings.values()]
 }
 
-/** Creates a host whose bookings can be changed at random, and records the acknowledged changes as the model. */
+/** Creates a host. Returns a function that makes a random change to its bookings, and the acknowledged changes. */
 async function startChanging(seed: number) {
   const random = seededRandom(seed)
   const below = (count: number) => Math.floor(random() * count)

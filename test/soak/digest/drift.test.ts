@@ -16,7 +16,7 @@ const actor: Actor = await makeActor(inspected.live, sender(fetch, service.url))
 await fillBookings(inspected.live.db, actor.hostId, count)
 const rows = await exportOf(actor)
 
-/** Loses, duplicates under another id or alters bookings of the export; returns it and the report to expect. */
+/** Deletes, alters or duplicates (under another id) exported bookings; returns the export and the expected report. */
 function drift(changes: number, seed: number) {
   const random = seededRandom(seed)
   const held = new Map(rows.map((row) => [row.booking_id, row]))

@@ -25,13 +25,13 @@ beforeAll(async () => {
 })
 afterAll(() => rm(project, { recursive: true }))
 
-/** Files that the guide tells a reader to have. */
+/** Files that the guide tells readers to create. */
 const files = {
   'rules.json': JSON.stringify({ rules: [{ fault: 'slow', operation: 'createBooking' }] }),
   'bookings.csv': 'booking_id,status,checkin_at,checkout_at\n5001,confirmed,2026-10-15,2026-12-14\n',
 }
 
-/** The README's samples, except the commands with which continuous integration starts and tests the service. */
+/** The README's samples, except the commands that start and test the service. */
 const readme = samplesIn(await readFile(join(root, 'README.md'), 'utf8')).filter(
   ({ code }) => !/^bin\/(start|test)$/m.test(code),
 )
@@ -73,7 +73,7 @@ async function runAll(name: string, samples: Sample[]): Promise<void> {
   }
 }
 
-/** Waits until a sample that never ends has printed or stored something, and kills it. */
+/** Waits until an endless sample has printed or stored something, and then kills it. */
 async function untilItWorks(child: Awaited<ReturnType<typeof startSample>>, folder: string): Promise<void> {
   const printed = child.stdout.getReader().read()
   const handled = async () => (await readFile(join(folder, 'handled'), 'utf8').catch(() => '')) !== ''
@@ -88,7 +88,7 @@ async function untilItWorks(child: Awaited<ReturnType<typeof startSample>>, fold
   await Promise.all(['handled', 'version'].map((file) => rm(join(folder, file), { force: true })))
 }
 
-/** Fields whose values the guide promises. It promises only the existence and type of all other fields. */
+/** Fields whose values the guide promises. For all other fields, it promises only their existence and type. */
 const exact =
   /^(nights|price|discount|price_total|security_deposit|currency|available|booked|left|status|type|code|path|action|sender|special_requests)$/
 

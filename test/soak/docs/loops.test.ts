@@ -15,7 +15,7 @@ const { db } = service.live
 const project = await makeProject(sharedServices()[0].url)
 afterAll(() => rm(project, { recursive: true }))
 
-/** The guide's endless loops, changed to live data as the guide says: with another address and other ids. */
+/** The guide's endless loops, adapted to live data as the guide instructs: with another address and other ids. */
 const loops = samplesOf('changes-as-they-come')
   .filter(({ kind }) => kind === 'loop')
   .map(({ code, ...sample }) => ({
@@ -23,7 +23,7 @@ const loops = samplesOf('changes-as-they-come')
     code: code.replaceAll('/sandbox/', '/v1/').replaceAll('sandbox: true', 'sandbox: false'),
   }))
 
-/** Runs a loop of the guide as a process in its own folder. */
+/** Runs one of the guide's loops as a process in its own folder. */
 function runLoop(sample: Sample, { url, environment }: RunningNginx, { key }: Actor) {
   const folder = join(project, crypto.randomUUID())
   const start = () =>

@@ -34,8 +34,8 @@ interface Run {
 }
 
 /**
- * Returns the samples of every operation in one language, in an order in which each finds the data it needs. Only the
- * ids of data that the partner must create first are replaced.
+ * Returns every operation's sample in one language, ordered so that each finds the data it needs. Replaces only the ids
+ * of data that the partner must create first.
  */
 async function runsOf(label: string): Promise<Run[]> {
   const [actor, certifying, certified] = await Promise.all([

@@ -8,7 +8,7 @@ import { root } from '../../support/processes.ts'
 const service = await testApp()
 const [server] = sharedServices()
 
-/** Downloads the workflows from the service, and the document that they name into the same folder. */
+/** Downloads the workflows, and the document that they reference, from the service into one folder. */
 async function download(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'partner-workflows-'))
   onTestFinished(() => rm(folder, { recursive: true }))

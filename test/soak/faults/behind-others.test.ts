@@ -15,7 +15,7 @@ test(`partners of three processes, one of which is killed ${kills} times under l
   const environment = { ...testEnvironment(), LOG_LEVEL: 'silent' }
   const living = await Promise.all([1, 2, 3].map(() => startService(environment)))
   let turn = 0
-  // Clients do not learn that a process died, so it keeps getting every third request.
+  // Clients do not notice that a process died, so they keep sending it every third request.
   const nextUrl = () => {
     turn += 1
     return living[turn % living.length]?.url as string

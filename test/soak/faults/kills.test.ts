@@ -63,7 +63,7 @@ test(`if a service is killed ${rounds} times during keyed creates, the retries h
       request.isAcknowledged = status === 201
     })
     const settled = Promise.allSettled(requests)
-    // Some processes are killed before their first acknowledgement, and others right after it.
+    // Some processes are killed before their first acknowledgement, others right after it.
     if (round % 2 === 1) await Promise.race([...requests, Bun.sleep(5000)])
     else await Bun.sleep(30 + Math.random() * 250)
     await victim.end('SIGKILL')
@@ -99,7 +99,7 @@ test(`if a service is killed ${rounds} times during keyed creates, the retries h
   expect(acknowledged.length).toBeGreaterThan(0)
   expect(acknowledged.filter(({ isReplay }) => !isReplay)).toEqual([])
   expect(retries.filter(({ isReplay }) => !isReplay).length).toBeGreaterThan(0)
-  // The database ends the killed process's open transactions within 10 s.
+  // The database aborts the killed process's open transactions within 10 s.
   expect(slowest).toBeLessThan(10_000 + 10 * control)
 
   const of = (hostId: number) => ({ host_id: hostId })

@@ -25,7 +25,7 @@ test(`${atOnce} equal requests over two processes get the same response while re
   const range = { listing_id, room_type_id, start_date: '2031-01-01', end_date: '2031-01-31' }
   const outcomes: { statuses: number[]; bodies: number }[] = []
   for (let round = 0; round < rounds; round += 1) {
-    // Requests take the last unit, or an e-mail address that may be used once, so only a retry succeeds again.
+    // The request takes the last unit or a unique e-mail address, so it can succeed again only as a retry.
     await actor.send('POST', '/v1/integrations/provider_one/availability', {
       body: { data: [{ ...range, available: 1 }] },
     })
@@ -41,7 +41,7 @@ test(`${atOnce} equal requests over two processes get the same response while re
     await Bun.sleep(Math.random() * 400)
     await resume()
     const responses = await Promise.all(running)
-    // A request that waited too long fails with `Retry-After`.
+    // Repeats requests that waited too long and failed with `Retry-After`.
     const again = await Promise.all(
       responses.map((response, at) => (response.headers.has('retry-after') ? send(at) : response)),
     )

@@ -6,10 +6,10 @@ import { startRedisCluster, startSentinels } from '../../support/redis-cluster.t
 const observer = await testApp()
 const keys = 6
 
-/** Few enough that Redis responds in time to every request, even on a busy machine. */
+/** Number of clients, few enough that Redis responds to each of them in time even on a busy machine. */
 const clients = 8
 
-/** Sends 120 requests over all processes; returns how many got each status. */
+/** Sends 120 requests over all processes; returns the number of responses with each status. */
 async function spread(services: ServiceProcess[], key: string): Promise<Record<string, number>> {
   const statuses: number[] = []
   const client = async (_: unknown, index: number) => {
@@ -31,8 +31,8 @@ async function freshKeys(): Promise<string[]> {
 }
 
 /**
- * Waits until limits are exact, which they are while Redis responds in time. On a busy machine, Redis may briefly be
- * late, and a process that has waited for it decides alone. Each attempt therefore uses new keys.
+ * Waits until limits are exact, which requires that Redis responds in time. On a busy machine, Redis may briefly be
+ * late, and a process then decides alone. Each attempt therefore uses new keys.
  */
 const untilExact = (services: ServiceProcess[]) =>
   expect
@@ -54,7 +54,7 @@ describe.each([
 ])('with %s', async (_, redis) => {
   const environment = (REDIS_URL: string) => testEnvironment({ REDIS_URL })
   const services = await Promise.all([
-    // One address is enough to find the others.
+    // One server's address is enough to find the others.
     startService(environment(redis.oneUrl)),
     ...[1, 2, 3].map(() => startService(environment(redis.url))),
   ])

@@ -99,7 +99,7 @@ test.each(outages)(
       const readiness = await service.send('GET', '/readyz')
       expect([readiness.status, readiness.body]).toEqual([200, { status: 'degraded', failing: ['redis'] }])
     } finally {
-      // The next round tests another kind of outage.
+      // Ends the outage even after a failure, because the next round tests another kind of outage.
       await outage.end()
     }
     const start = performance.now()

@@ -8,11 +8,11 @@ import { ownDatabase } from '../../support/databases.ts'
 import { KeyedLoad } from '../../support/keyed-load.ts'
 import { partnerctl, root, startService } from '../../support/processes.ts'
 
-/** The section "Restore drill". This test runs the same commands that an operator copies from it. */
+/** The section "Restore drill", from which this test runs the same commands that an operator copies. */
 const operations = await readFile(join(root, 'docs/operations.md'), 'utf8')
 const section = operations.split('### Restore drill')[1]?.split('\n### ')[0] ?? ''
 const [embedded = '', ownServers = ''] = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, sh]) => sh)
-/** Settings of production in the operator's shell, which must not reach the drill. */
+/** Production settings in the operator's shell, which must not affect the drill. */
 const production = {
   ...{ REDIS_URL: 'redis://partner@127.0.0.1:1', REDIS_PASSWORD: 'x', MONGODB_PASSWORD_FILE: '/nowhere' },
   ...{ NODE_ENV: 'production', TLS_CERT_FILE: '/nowhere' },
@@ -54,7 +54,7 @@ test('the restore drill of docs/operations.md restores a backup beside the runni
   expect(drilled.stdout).toContain(stdout)
   expect(drilled.stdout).toMatch(/db restore[\s\S]*db backup/)
   expect(existsSync(drill as string)).toBe(false)
-  // The drill has not affected the running service.
+  // The drill must not have affected the running service.
   expect(load.failures).toEqual({})
   const send = sender(fetch, service.url)
   expect((await send('GET', '/v1/me', { key })).status).toBe(200)

@@ -42,8 +42,8 @@ const documentsOf = (state: State, name: string) => [...(state.get(name)?.values
 const bookingIds = (state: State) => documentsOf(state, 'bookings').map(({ id }) => id as number)
 
 /**
- * Checks that a copy equals the original at one moment. The host's bookings are created one after another, so the copy
- * must hold exactly the first ones by version, each with its message and stored response, and nothing else.
+ * Checks that a copy equals the original at one point in time. The host's bookings are created one after another, so
+ * the copy must contain exactly the oldest bookings by version, each with its message and stored response.
  */
 function checkMoment(copy: State, original: State): void {
   const last = Math.max(...documentsOf(copy, 'bookings').map(({ updated_at }) => Number(updated_at)))
@@ -103,7 +103,7 @@ test.concurrent('a backup made under load and restored elsewhere is consistent, 
   expect(load.failures).toEqual({})
   expect((await readdir(backup)).sort()).toEqual(['backup.json', 'mongodb'])
 
-  // Three pollers read to the end of the data that will be lost.
+  // Three pollers read all changes, including those that the restore will lose.
   const provider = '/integrations/provider_one'
   const file = join(folder, 'state')
   const environment = { PARTNER_API_KEY: key, PARTNER_BASE_URL: service.url }
@@ -151,13 +151,13 @@ test.concurrent('a backup made under load and restored elsewhere is consistent, 
   expect([...before].filter((id) => !restoredIds.has(id))).toEqual([])
   expect(restoredIds.size).toBeLessThan(bookingIds(original).length)
 
-  // A second restore does not issue the ids and versions of the first one again.
+  // After a second restore, the ids and versions issued since the first restore are not reused.
   const between = (await send('POST', '/bookings', stay)).body.data.booking_id as number
   await end()
   expect((await administer(elsewhere, 'db', 'restore', backup)).code).toBe(0)
   await start(elsewhere)
 
-  // Changes after the restore reach all pollers, and new bookings have ids that nobody has seen.
+  // Changes after the restore reach all pollers, and new bookings have ids that no partner has seen.
   const created = await Promise.all([1, 2, 3].map(() => send('POST', '/bookings', stay)))
   const newIds = created.map(({ body }) => body.data.booking_id as number)
   expect(Math.min(...newIds)).toBeGreaterThan(Math.max(between, ...bookingIds(original)))
@@ -167,7 +167,7 @@ test.concurrent('a backup made under load and restored elsewhere is consistent, 
   const idsOf = (changes: { booking_id: number }[]) => changes.map(({ booking_id }) => booking_id).sort()
   expect(idsOf(await readAll(after(lastSeen)))).toEqual(expected)
   expect(idsOf(await withFile())).toEqual(expected)
-  // The consumer was created after the backup, so its poller recreates it at its position.
+  // The consumer was created after the backup, so its poller recreates it at the last position.
   expect((await acknowledge(lastSeen)).status).toBe(200)
   expect(idsOf(await readAll('consumer=sync'))).toEqual(expected)
 })
@@ -183,7 +183,7 @@ test.concurrent('writes resume after a backup was killed while it blocked them',
     await rm(folder, { recursive: true, force: true })
   })
   const { key } = JSON.parse((await partnerctl(['seed', '--json'], { DATA_DIR: dataDir })).stdout)
-  // The state that a backup leaves if it is killed in the middle of copying.
+  // Simulates the state that a backup leaves if it is killed while it copies files.
   const { port } = JSON.parse(await readFile(join(dataDir, 'mongod.json'), 'utf8'))
   await withServer(port, (admin) => admin.command({ fsync: 1, lock: true }))
   const killed = Bun.spawn(['true'])

@@ -8,7 +8,7 @@ import { UserLoad } from '../../support/user-load.ts'
 const observer = await testApp()
 const portOf = ({ url }: ServiceProcess) => Number(new URL(url).port)
 
-/** Runs busy clients through nginx while the services are restarted; no request may fail and no write may be lost. */
+/** Restarts services while clients send requests through nginx; no request may fail and no write may be lost. */
 async function restartUnderLoad(
   services: ServiceProcess[],
   keepsAlive: boolean,
@@ -27,7 +27,7 @@ async function restartUnderLoad(
   expect([load.failures, stored]).toEqual([{}, load.created])
 }
 
-/** Tells a service to restart its workers, and waits until all of the old ones have exited. */
+/** Makes a service restart its workers, and waits until all previous workers have exited. */
 async function roll(service: ServiceProcess): Promise<void> {
   const before = await workersOf(service.pid)
   process.kill(service.pid, 'SIGHUP')

@@ -7,7 +7,7 @@ import { KeyedLoad } from '../../support/keyed-load.ts'
 import { makeNextRelease, type Replacement } from '../../support/next-release.ts'
 import { partnerctl, type ServiceProcess, startService } from '../../support/processes.ts'
 
-/** A made-up next release: bookings have a new indexed field, and each booking is followed by a job of a new topic. */
+/** A made-up next release: bookings have a new indexed field, and each new booking enqueues a job of a new topic. */
 const replacements: Replacement[] = [
   {
     file: 'src/stays/bookings/model.ts',
@@ -70,7 +70,7 @@ const observer = await testApp({ MONGODB_URL: url })
 const { db } = observer.live
 const environment = testEnvironment({ MONGODB_URL: url })
 
-/** Follows the feed as a partner does, and keeps each booking's last version and every failure. */
+/** Follows the feed as a partner does; records each booking's latest version and every failure. */
 class Poller {
   readonly versions = new Map<number, string>()
   readonly failures: number[] = []
@@ -92,7 +92,7 @@ class Poller {
       for (const { booking_id, version } of changes) this.versions.set(booking_id, version)
       const last = changes.at(-1)?.version
       if (last) after = `updated_after=${encodeURIComponent(last)}`
-      // The poller ends only after a page without changes.
+      // The poller stops only after a page without changes.
       if (last || !response) isLast = false
       await Bun.sleep(20)
     }
@@ -150,11 +150,11 @@ test('two releases serve one database together, forwards and back, without losin
   expect((await administer('db', 'migrate')).code).toBe(0)
   await start(true)
   await end()
-  // The rollback, in which the previous release starts on data that the next one has migrated.
+  // The rollback: the previous release starts on data that the next release has migrated.
   await start(false)
   await end()
   await load.resumption(10_000)
-  // The final upgrade, in which every key gets the same response from both releases.
+  // The final upgrade: every `Idempotency-Key` gets the same response from both releases.
   await start(true)
   const keys = [...load.acknowledged].filter((_, index) => index % 20 === 0)
   for (const { url: of } of serving)

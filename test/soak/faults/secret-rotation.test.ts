@@ -28,7 +28,7 @@ async function retryAcross([one, other]: ServiceProcess[]): Promise<void> {
   }
 }
 
-/** Returns the output of a start with these secrets, which must be refused. */
+/** Starts a service that must refuse these secrets, and returns its output. */
 const refusal = (secrets: Record<string, string>) =>
   start(secrets).then(
     (service) => service.stop().then(() => 'It started'),

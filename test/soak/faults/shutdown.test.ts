@@ -51,7 +51,7 @@ test.concurrent.each(['1', '2'])(
   },
 )
 
-/** Opens a connection that is kept between requests. */
+/** Opens a connection that stays open between requests. */
 function keepConnection(url: string) {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname)

@@ -7,7 +7,7 @@ import { startRedis } from '../../support/redis.ts'
 import { startReplicaSet } from '../../support/replica-set.ts'
 import { validBodies } from '../../support/valid-bodies.ts'
 
-/** The longest time that any request may take, in milliseconds, even if a server is frozen (docs/operations.md). */
+/** Maximum duration of any request in milliseconds, even if a server is frozen (docs/operations.md). */
 const maxWaitMilliseconds = 15_000
 
 const replicas = await startReplicaSet()
@@ -24,7 +24,7 @@ const process = await startService(testEnvironment(environment))
 afterAll(() => process.stop())
 const send = sender(fetch, process.url)
 
-/** Consumers have their own limit of 60 requests, so each round uses another key of the host. */
+/** Consumers have their own limit of 60 requests per key, so each round uses another key of the host. */
 const keys = await Promise.all(
   Array.from({ length: 30 }, async (_, index) => {
     const { db, clock } = observer.live
@@ -66,7 +66,7 @@ async function requestEverything(): Promise<Wait[]> {
 
 const slowestOf = (waits: Wait[]) => Math.max(...waits.map(({ milliseconds }) => milliseconds))
 
-/** @param calm the latencies of the same requests when nothing is frozen, which the bound allows for */
+/** @param calm the same requests while nothing is frozen; the bound allows for their latency */
 function expectBounded(waits: Wait[], calm: Wait[]) {
   const bound = maxWaitMilliseconds + 5 * slowestOf(calm)
   const hanging = waits.filter(({ milliseconds }) => milliseconds > bound)
@@ -75,7 +75,7 @@ function expectBounded(waits: Wait[], calm: Wait[]) {
   expect(silent, process.output()).toEqual([])
 }
 
-/** Returns true for a failed request. Conflicts of a second move or a sixth webhook count as success. */
+/** Returns true for a failed request. A conflict from a second transition or a sixth webhook counts as success. */
 function isRefused({ name, status }: Wait): boolean {
   return status >= 400 && !(status === 409 && /\/(confirm|cancel|webhooks)$/.test(name))
 }

@@ -22,7 +22,7 @@ test.concurrent('a rolling restart of two workers under load fails no request, a
     }
   })
   const unready: number[] = []
-  // A load balancer with one address for both workers sends such requests.
+  // Sends requests like a load balancer that has one address for both workers.
   const balancer = (async () => {
     while (!isOver) {
       const { status } = await fetch(`${service.url}/readyz`, { headers: { connection: 'close' } })
@@ -74,7 +74,7 @@ test.concurrent('a new worker that dies before it listens leaves the old one in 
   const successor = async () => (await workersOf(service.pid)).find((pid) => !before.includes(pid))
   while (!(await successor())) await Bun.sleep(10)
   process.kill((await successor()) as number, 'SIGKILL')
-  // The other worker is restarted anyway.
+  // The other worker is restarted nevertheless.
   while ((await workersOf(service.pid)).filter((pid) => !before.includes(pid)).length !== 1)
     await Bun.sleep(50)
   while ((await workersOf(service.pid)).length !== 2) await Bun.sleep(50)

@@ -18,7 +18,7 @@ import { soakFactor } from '../../support/soak.ts'
 const service = await testApp()
 const { db } = service.live
 
-/** @param wait the seconds that pollers wait, or null for a history without waits and messages */
+/** @param wait the `wait` of polls in seconds, or null for a history without waits and messages */
 async function runHistory(seed: number, changes: number, isKilled: boolean, wait: number | null = null) {
   const random = seededRandom(seed)
   const actor = await service.actor()
@@ -110,7 +110,7 @@ async function runHistory(seed: number, changes: number, isKilled: boolean, wait
   await Promise.all([...Array.from({ length: 6 }, writer), commandLine(), ...(isKilled ? [killing()] : [])])
   isOver = true
   await polling
-  // After five seconds, the database has ended the killed process's open transactions.
+  // Within five seconds, the database aborts the killed process's open transactions.
   if (isKilled) await Bun.sleep(5000)
   const leftovers = await Promise.all(
     pollers.map(async (poller) => {
@@ -143,8 +143,8 @@ test('waiting pollers of both feeds, by page and by cursor, lose nothing if one 
   runHistory(7, 200 * soakFactor, true, 2))
 
 /**
- * An in-memory feed, in whose naive variants the checker must find losses to prove that it works. As with commits, a
- * naive feed's change may become visible some time after its version was chosen.
+ * An in-memory feed. To prove that the checker works, it must find losses in the naive variants. As with commits, a
+ * change to a naive feed may become visible some time after its version was chosen.
  */
 class NaiveFeed implements Feed {
   private rows = new Map<number, SeenItem>()
@@ -159,7 +159,7 @@ class NaiveFeed implements Feed {
   async change(id: number, state: string): Promise<void> {
     const isNaive = this.fault === 'wall clock'
     this.order += 1
-    // A wall clock of whole seconds gives several changes the same version.
+    // A wall clock that counts whole seconds gives several changes the same version.
     const version = toVersion(
       new Date(this.start + (isNaive ? Math.floor(this.order / 5) : this.order) * 1000),
     )

@@ -11,7 +11,7 @@ const waitSeconds = 2
  * Makes changes while a reader waits, each after the reader has seen the previous one. Returns the number of changes
  * that the reader saw late.
  *
- * @param lateMilliseconds the delay from which a change is late, far below the wait and far above a normal delay
+ * @param lateMilliseconds the delay above which a change is late, far below the wait and far above a normal delay
  */
 async function countLate(
   feed: Feed,
@@ -59,7 +59,7 @@ test('a waiting reader sees every change of another process immediately', async 
   await Promise.all([writing.stop(), reading.stop()])
 })
 
-/** An in-memory feed that waits. The naive one wakes its readers when a change begins instead of when it is visible. */
+/** An in-memory feed that waits. If naive, it wakes readers when a change begins, not when it becomes visible. */
 class WaitingFeed implements Feed {
   private readonly rows: SeenItem[] = []
   private wake = Promise.withResolvers<void>()

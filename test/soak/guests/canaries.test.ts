@@ -17,7 +17,7 @@ import { bothEvents } from '../../support/webhooks.ts'
 const METRICS_TOKEN = 'a-token-of-the-operator'
 const provider = '/v1/integrations/provider_one'
 
-/** Returns all bytes that a Redis server holds. */
+/** Returns all bytes that a Redis server stores. */
 async function bytesOf(url: string, folder: string): Promise<string> {
   const redis = new Redis(url)
   await redis.save()
@@ -70,7 +70,7 @@ test("an erased guest's data is left in no database, Redis, log or metric, whate
     await send('POST', `${guest.path}/cancel`, guest.cancelled)
     guests.push(guest)
   }
-  // Data sent in unexpected places, which is never stored but passes through the service.
+  // Data in unexpected places, which passes through the service but is never stored.
   const [name, value, query, header] = ['Name', 'Value', 'Query', 'Header'].map(canary) as [
     string,
     string,
@@ -149,7 +149,7 @@ test("an erased guest's data is left in no database, Redis, log or metric, whate
 
   const canaries = [...guests.flatMap(({ made }) => made), ...[name, value, query, header], ...sandboxed]
   expect(canaries.length).toBeGreaterThanOrEqual(100)
-  // The last request's entry is stored a moment later.
+  // The last request's log entry is stored with a delay.
   await Bun.sleep(3000)
   expect(await db.collection('requests').countDocuments()).toBeGreaterThan(50)
   expect(await findEverywhere(databases, canaries)).toEqual([])

@@ -5,7 +5,7 @@ import { eraseGuest } from '../../../src/stays/guests/erase.ts'
 import { findUserOfAnyHost } from '../../../src/stays/users/store.ts'
 
 /**
- * Erases a guest, and kills itself at the given statement, either before the statement is sent or after its response.
+ * Erases a guest and kills itself at the given statement, either before the statement is sent or after its response.
  * Prints the number of statements if it finishes.
  */
 const [url, userId, last, at] = process.argv.slice(2) as [string, string, string, 'started' | 'succeeded']

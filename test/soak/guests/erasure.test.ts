@@ -20,7 +20,7 @@ const { db } = service.live
 
 type Place = Pick<Awaited<ReturnType<typeof seedBooking>>, 'listing_id' | 'room_type_id'>
 
-/** A guest with past bookings and messages. */
+/** Creates a guest with past bookings and messages. */
 async function makeGuest(actor: Actor, { listing_id, room_type_id }: Place, bookings = 2, messages = 2) {
   const canary = `Canary${crypto.randomUUID().replaceAll('-', '')}`
   const keyed = () => ({ 'idempotency-key': crypto.randomUUID() })
@@ -66,8 +66,8 @@ async function erasedSoFar(hostId: number): Promise<Map<string, number>> {
 }
 
 /**
- * Runs pollers of both feeds of a host, by page and by cursor, beside other guests' bookings and messages; `end`
- * returns the items that each poller missed and the errors it saw.
+ * Polls both of a host's feeds, by page and by cursor, while other guests book and send messages. `end` returns the
+ * items that each poller missed and the errors it saw.
  */
 async function beginHistory(url: string) {
   const actor = await service.actor()
@@ -126,7 +126,7 @@ async function beginHistory(url: string) {
   }
 }
 
-/** The number of guests of one host. With more, versions would run so far ahead of the clock that an erasure waits. */
+/** Number of guests per host. With more, versions would run so far ahead of the clock that erasures would wait. */
 const guestsOfHost = 20
 /**
  * Distance between the tested kill points. Each statement has two: before it is sent and after its response. A longer
@@ -143,7 +143,7 @@ async function eraseUntil(userId: number, statement: number, at: 'started' | 'su
   return { isDone: (await child.exited) === 0, text }
 }
 
-/** Kills a new guest's erasure, repeats it and checks the result; returns false if it finished before the kill. */
+/** Kills a new guest's erasure, repeats it and checks the result. Returns false if it finished before the kill. */
 async function killAndRepeat(actor: Actor, place: Place, round: number): Promise<boolean> {
   const [statement, at] = [1 + Math.floor(round / 2), round % 2 === 0 ? 'started' : 'succeeded'] as const
   const { user_id, canary } = await makeGuest(actor, place)
@@ -174,11 +174,11 @@ test('an erasure killed at any statement is finished by a repeat, with one versi
 })
 
 /**
- * The number of guests of each host. With many more, versions would run so far ahead of the clock that erasures wait.
+ * Number of old guests per host. With many more, versions would run so far ahead of the clock that erasures would wait.
  */
 const oldOfHost = 300
 
-/** Creates guests of a host, with ids from `firstId` up. The only stay of each was long ago. */
+/** Creates a host's guests, with ids from `firstId` up. Each guest has only one stay, which ended long ago. */
 async function makeOldGuests(actor: Actor, firstId: number): Promise<void> {
   const { user_id, booking_id } = await seedBooking(actor)
   const { _id: _, ...user } = await userModel(db).findOne({ id: user_id }).lean().orFail()

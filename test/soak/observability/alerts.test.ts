@@ -10,23 +10,23 @@ import { startRedis } from '../../support/redis.ts'
 import { startReplicaSet } from '../../support/replica-set.ts'
 import { hookedPartner } from '../../support/webhooks.ts'
 
-/** Divides all times of Prometheus: it scrapes every 1.5 s, and five minutes become thirty seconds. */
+/** Divisor of all Prometheus times: scrapes are 1.5 s apart, and five minutes become thirty seconds. */
 const factor = 10
 const METRICS_TOKEN = 'a-token-of-the-operator'
 const feed = '/v1/integrations/provider_one/bookings'
 const messages = '/v1/integrations/provider_one/messages'
 
-/** A service that a partner polls, watched by a Prometheus of its own. */
+/** A service that a partner polls, monitored by its own Prometheus. */
 interface Watched {
   service: ServiceProcess
   prometheus: Prometheus
-  /** A partner of the service, whose requests go over a socket. */
+  /** A partner whose requests go over a socket. */
   partner: Actor
 }
 
 interface Fault {
   name: string
-  /** The alerts that must fire. No other may. */
+  /** The alerts that must fire; no other alert may. */
   fires: string[]
   watched: Watched
   begin(): Promise<unknown>
@@ -38,7 +38,7 @@ const settings = (database: string) => ({
   WEBHOOKS_ALLOW_PRIVATE: 'on',
 })
 
-/** Returns a function that sends requests to a service, and again if it asks for that, as a partner does. */
+/** Returns a function that sends requests to a service and, as partners do, repeats them if asked to. */
 function overSocket({ url }: ServiceProcess): ReturnType<typeof sender> {
   const send = sender(fetch, url)
   return (method, path, sending) => send(method, path, { asIs: false, ...sending })
@@ -57,7 +57,7 @@ async function watch(environment: Record<string, string>, main?: string): Promis
 
 let isOver = false
 
-/** Polls the feed about eight times a second until the end. */
+/** Polls the feed about eight times a second until the test is over. */
 async function poll({ partner }: Watched): Promise<void> {
   const loop = async () => {
     while (!isOver) {
@@ -68,7 +68,7 @@ async function poll({ partner }: Watched): Promise<void> {
   await Promise.all([loop(), loop()])
 }
 
-/** Writes two messages a second until the end, while a reader waits for them. */
+/** Writes two messages a second until the test is over, while a reader waits for them. */
 async function converse(partner: Actor, bookingId: number): Promise<void> {
   const write = async () => {
     while (!isOver) {
@@ -88,7 +88,7 @@ async function converse(partner: Actor, bookingId: number): Promise<void> {
   await Promise.all([write(), read()])
 }
 
-/** Waits until exactly these alerts fire, and returns when each began or ended, in seconds. */
+/** Waits until exactly the wanted alerts fire; returns each alert's delay in seconds, and all alerts seen. */
 async function secondsUntil({ prometheus }: Watched, wanted: string[], before: string[], since: number) {
   const seconds: Record<string, number> = {}
   const seen = new Set(before)
@@ -104,7 +104,7 @@ async function secondsUntil({ prometheus }: Watched, wanted: string[], before: s
   throw new Error('The test ended')
 }
 
-/** Causes a fault and repairs it. Expects only the fault's own alerts to fire in the meantime, and then to end. */
+/** Causes a fault and repairs it. Expects only the fault's own alerts to fire, and then to resolve. */
 async function go({ name, fires, watched, begin, mend }: Fault) {
   await secondsUntil(watched, [], [], 0)
   const [begun] = [performance.now(), await begin()]
@@ -175,7 +175,7 @@ async function receiverDead(): Promise<Fault> {
 }
 
 async function consumerSilent(): Promise<Fault> {
-  // The consumer has read all changes, which are dated an hour ago. The next change is dated forty minutes ago.
+  // The consumer has read all changes, which are an hour old. The next change is dated forty minutes ago.
   let minutesAgo = 60
   const now = () => new Date(Date.now() - minutesAgo * 60_000)
   const watched = await watch(settings('alerts_feed'))
@@ -223,7 +223,7 @@ test('each fault fires only its own alerts, which end once it is repaired, and e
   const times = await Promise.all(faults.map(go))
   const known = new Set((await readRules()).map(({ alert }) => alert))
   for (const { fires } of faults) for (const alert of fires) expect([...known]).toContain(alert)
-  // The service with hints has data for everything that the dashboard shows.
+  // The service that sends hints has data for everything on the dashboard.
   const { prometheus } = faults[2].watched
   for (const { title, targets } of await readPanels())
     for (const { expr } of targets) {

@@ -15,7 +15,7 @@ import { partnerctl, startService } from '../../support/processes.ts'
 import { startRedis } from '../../support/redis.ts'
 
 /**
- * Both stores behind TLS with our own certificate authority, and an account whose password has every awkward character.
+ * Both stores use TLS with our own certificate authority. Their account's password contains every awkward character.
  */
 const password = 'p@ss:w/ord,%'
 const encoded = encodeURIComponent(password)
@@ -69,7 +69,7 @@ const terminator = createTlsServer(
 const tlsPort = await freePort()
 await new Promise<void>((resolve) => terminator.listen(tlsPort, '127.0.0.1', resolve))
 
-/** Creates the first account, which is allowed without a login from this machine. */
+/** Creates the first account, which MongoDB allows from this machine without a login. */
 async function makeAccount(): Promise<void> {
   if (!(await becomePrimary(mongoPort, 20_000))) throw new Error('The replica set did not start')
   const url = `mongodb://127.0.0.1:${mongoPort}/?directConnection=true`
@@ -101,13 +101,13 @@ const mongoUrl = (login: string) =>
   `mongodb://${login}@127.0.0.1:${tlsPort}/?directConnection=true&authSource=admin&tls=true&tlsCAFile=${encodeURIComponent(authority)}`
 const redisUrl = (login: string) =>
   `rediss://${login}@127.0.0.1:${redisPort}?tlsCAFile=${encodeURIComponent(authority)}`
-/** Passwords in the addresses, percent-encoded. */
+/** Settings with percent-encoded passwords in the addresses. */
 const inUrls = {
   ...common,
   MONGODB_URL: mongoUrl(`partner:${encoded}`),
   REDIS_URL: redisUrl(`partner:${encoded}`),
 }
-/** Passwords outside the addresses, not encoded. */
+/** Settings with unencoded passwords outside the addresses. */
 const apart = {
   ...common,
   MONGODB_URL: mongoUrl('partner'),
@@ -129,7 +129,7 @@ test.each([
   const booking = { user_id: seeded.user_id, listing_id: seeded.listing_id, checkin_at: '2031-01-01' }
   const create = { key: seeded.key, body: { ...booking, checkout_at: '2031-02-01', message: 'Hi' } }
   expect((await sender(fetch, service.url)('POST', '/v1/bookings', create)).status).toBe(201)
-  // A poll that waits needs the database's change stream.
+  // A poll with `wait` needs the database's change stream.
   const path = '/v1/integrations/provider_one/bookings?wait=1&updated_after=2099-01-01%2000:00:00'
   expect((await sender(fetch, service.url)('GET', path, { key: seeded.key })).status).toBe(200)
   const check = await partnerctl(['db', 'check'], environment)

@@ -54,7 +54,7 @@ test('a migration is planned, continued after an interruption, run by two proces
     { step: 'migrate', what: 'Add nicknames to guests', documents: guests },
   ])
 
-  // An interrupted process has migrated some documents and recorded nothing.
+  // Simulates an interrupted process that has migrated a document but recorded nothing.
   await users.updateOne({}, { $set: { nickname: 'kept' } })
   await Promise.all([migrate(db, next), migrate(db, next)])
   expect(await users.countDocuments({ nickname: { $exists: true } })).toBe(guests)
@@ -63,7 +63,7 @@ test('a migration is planned, continued after an interruption, run by two proces
   const findings = await inspectDatabase(db, service.live.config.mongodbUrl as string, next)
   expect(findings.find(({ check }) => check === 'schema')).toMatchObject({ state: 'warning' })
 
-  // The previous release has stored another document in the meantime.
+  // In the meantime, the previous release stores another document.
   await userOf(await service.actor())
   expect(await planMigration(db, next, true)).toEqual([
     { step: 'migrate', what: 'Add nicknames to guests', documents: 1 },

@@ -6,7 +6,7 @@ import { startRedis } from '../../support/redis.ts'
 
 const password = 'its-password'
 
-/** Waits until the service reports this state. */
+/** Waits until the service reports the given status. */
 const untilStatus = (url: string, status: string) =>
   expect.poll(async () => (await sender(fetch, url)('GET', '/readyz')).body.status).toBe(status)
 
@@ -14,7 +14,7 @@ test('a service whose Redis is down, and then refuses its password, is degraded 
   const later = await freePort()
   const REDIS_URL = `redis://:a-wrong-secret@127.0.0.1:${later}`
   const service = await startService({ ...testEnvironment(), LOG_LEVEL: 'info', REDIS_URL })
-  // Long enough for several attempts.
+  // Leaves time for several connection attempts.
   await Bun.sleep(1500)
   const guarded = await startRedis(later, ['--requirepass', password])
   await expect.poll(() => service.output()).toContain('refuses the password')

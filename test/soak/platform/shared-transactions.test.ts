@@ -38,6 +38,6 @@ test('a change whose shared transaction fell apart ends no later than it would h
   expect(ends.slice(1, 4).map(({ outcome }) => outcome)).toEqual(
     [1, 2, 3].map((value) => ({ status: 'fulfilled', value })),
   )
-  // A change that has run out of time is refused with a retry time, so that the client repeats it.
+  // A change that runs out of time is refused with a `Retry-After`, so that the client repeats it.
   expect(ends.at(-1)?.outcome).toMatchObject({ reason: { kind: 'conflict', retryAfterSeconds: 1 } })
 })

@@ -11,7 +11,7 @@ const settings = { MONGODB_URL: await ownDatabase() }
 const inspected = await testApp(settings)
 const rounds = 100 * soakFactor
 
-/** Sends a request; returns its complete response, or null. */
+/** Sends a request; returns the response's status and text, or null if no complete response arrives. */
 const attempt = (send: RunningNginx['fetch'], url: string, init: RequestInit) =>
   send(url, init)
     .then(async (response) => ({ status: response.status, text: await response.text() }))
@@ -55,7 +55,7 @@ test('a booking whose response is lost or cut is created once, directly and behi
     for (;;) {
       const answer = await attempt(proxy.fetch, `${base}/sandbox/bookings`, init)
       if (answer?.status === 201) break
-      // If the service does not respond, the proxy responds 502.
+      // The proxy responds 502 if the service does not respond.
       if (answer) expect([answer.status, base]).toEqual([502, proxy.url])
       ends[answer ? 'gateway' : 'broken'] += 1
     }
@@ -71,7 +71,7 @@ test('a booking whose response is lost or cut is created once, directly and behi
   await Promise.all(services.map((service) => service.stop()))
 })
 
-/** The client's view of each fault: the status, whether the fault is named, and how the response ends. */
+/** The client's view of each fault: the status, the fault that the response names, and how the response ends. */
 const seen: Record<string, { direct: unknown[]; proxied: unknown[] }> = {
   rate_limited: { direct: [429, 'rate_limited', 'whole'], proxied: [429, 'rate_limited', 'whole'] },
   internal_error: { direct: [500, 'internal_error', 'whole'], proxied: [500, 'internal_error', 'whole'] },
@@ -98,7 +98,7 @@ test('each fault behaves as documented, directly and behind a proxy', async () =
     return [answer.status, answer.headers.get('sandbox-fault'), end]
   }
   for (const [fault, { direct, proxied }] of Object.entries(seen)) {
-    // Bun's `fetch` repeats a read whose connection was reset before the first byte.
+    // Bun's `fetch` repeats a GET whose connection is reset before the first byte, so the rule matches many requests.
     const rule = { fault, operation: 'listListings', times: 1000, delay_milliseconds: 500 }
     await actor.send('PUT', '/sandbox/faults', { body: { rules: [rule] } })
     expect([fault, await look(service.url), await look(proxy.url)]).toEqual([fault, direct, proxied])

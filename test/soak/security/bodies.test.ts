@@ -16,7 +16,7 @@ interface Flood {
   sentBytes: number
 }
 
-/** Sends a head and then a body, until the server closes the connection or `maxBytes` are sent. */
+/** Sends a head and then a body, until the server closes the connection or `maxBytes` have been sent. */
 function flood(url: string, head: string[], maxBytes: number, isChunked: boolean): Promise<Flood> {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
@@ -69,7 +69,7 @@ test.each([
     for (const { response, sentBytes } of floods) {
       // A client that keeps sending on a closed connection may lose the response.
       expect([wanted, '']).toContain(response)
-      // The kernel's buffers take some bytes before the server reads any.
+      // The kernel's buffers accept some bytes before the server reads any.
       expect(sentBytes).toBeLessThan(32 * mebibyte)
     }
     expect((await memoryOf(process.pid)) - before).toBeLessThan(96 * mebibyte)

@@ -72,7 +72,7 @@ test('a body that is too large gets 413 with or without Content-Length, and the 
 test('thousands of equal query parameters cost hardly more than as many different ones', async () => {
   const ask = async (query: string) =>
     expect((await send('GET', `/v1/listings?${query}`, { key: someone.key })).status).toBe(200)
-  // As many parameters as fit into the longest request head.
+  // This many parameters fit into the longest request head.
   const count = 2500
   const different = Array.from({ length: count }, (_, index) => `a${index.toString(36)}`).join('&')
   const control = await controlOf(() => ask(different))

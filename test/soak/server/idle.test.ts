@@ -3,7 +3,7 @@ import { test } from 'vitest'
 import { sharedServices, testApp } from '../../support/app.ts'
 
 const [{ url }] = sharedServices()
-/** Longer than the 60 s for which nginx keeps a connection to a service, and than the libraries' defaults. */
+/** Longer than the 60 s for which nginx keeps a connection to a service, and longer than the libraries' defaults. */
 const idleMilliseconds = 75_000
 const feed = '/v1/integrations/provider_one/bookings'
 

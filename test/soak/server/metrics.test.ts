@@ -10,7 +10,7 @@ test('GET /metrics of any worker counts the requests of all workers', async () =
   const { key } = await (await testApp()).actor()
   const service = await startService({ ...testEnvironment({ METRICS_TOKEN }), WORKERS: '3' })
   const requests = 300
-  // Each request opens a connection, so that every worker gets some of the requests.
+  // Each request opens its own connection, so that every worker gets some requests.
   const send = sender((request) => fetch(request, { keepalive: false }), service.url)
   for (let count = 0; count < requests; count += 1)
     await send('GET', '/v1/me', { key, headers: { connection: 'close' } })
@@ -20,7 +20,7 @@ test('GET /metrics of any worker counts the requests of all workers', async () =
     const { text } = await send('GET', '/metrics', { headers: { ...headers, connection: 'close' } })
     expect(seriesOf(text).get(name)).toBe(requests)
   }
-  // A falling sum would be read as a reset counter, so neither a restart nor a kill may lower it.
+  // Prometheus would take a lower sum for a counter reset, so neither a restart nor a kill may lower it.
   const workers = async () => (await Bun.$`pgrep -P ${service.pid}`.text()).trim().split('\n').map(Number)
   const before = await workers()
   process.kill(service.pid, 'SIGHUP')

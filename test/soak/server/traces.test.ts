@@ -13,7 +13,7 @@ async function startSilentCollector() {
 
 const report = 'The collector does not accept spans'
 
-/** Returns the seconds from a request until the service reports the collector, and the seconds it takes to stop. */
+/** Returns how many seconds the service takes to report a failing collector, and how many it takes to stop. */
 async function timesOf(port: number | null) {
   const settings: Record<string, string> =
     port === null ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` }

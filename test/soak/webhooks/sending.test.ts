@@ -103,7 +103,7 @@ test.concurrent("at most ten hints are in flight per endpoint and one per bookin
   service.live.db.getClient().off('commandStarted', note)
   expect(looks).toBeLessThan(20)
   gate.resolve()
-  // 13 changes of bookings and 3 messages, because messages never merge.
+  // 13 bookings and 3 messages, because each message gets its own hint.
   await expect.poll(() => slow.received.length).toBe(16)
   expect(most).toEqual({ inFlight: 10, ofBooking: 1 })
   const ids = slow.received.flatMap(({ hint }) => hint.data.message_id ?? [])
@@ -120,12 +120,12 @@ test('an endpoint gets at most twenty attempts a second, however many hints wait
   const { actor, id, book } = await hookedPartner(service, url, ['booking.changed'])
   await actor.send('PATCH', `${path}/${id}`, { body: { enabled: false } })
   await Promise.all(Array.from({ length: 99 }, book))
-  // All of these bookings are new to the endpoint.
+  // Makes all of these bookings new to the endpoint.
   await actor.send('PATCH', `${path}/${id}`, { body: { enabled: true } })
   await webhookModel(service.live.db).updateOne({ id }, { bookings_seen: new Date(0) })
   await book()
   await expect.poll(() => times.length).toBe(101)
-  // Posts that are sent within one second may arrive within a shorter time.
+  // Posts that are sent over one second may arrive within a shorter time.
   for (const [index, time] of times.entries())
     expect((times[index + 30] ?? Number.POSITIVE_INFINITY) - time).toBeGreaterThan(1000)
 })
@@ -177,7 +177,7 @@ test.concurrent('a sandbox cannot flood an origin: five endpoints, scenarios and
     expect((await actor.send('POST', '/sandbox/webhooks', { body: webhook })).status).toBe(201)
   }
   await actor.send('POST', '/sandbox/scenarios/guest-writes', { body: { count: 100 } })
-  // All hints have failed and are due again immediately, which makes 500 posts within milliseconds of an advance.
+  // Each advance makes all failed hints due, which would cause 500 posts within milliseconds if there were no limit.
   for (let times = 0; times < 5; times += 1) {
     await Bun.sleep(2000)
     await actor.send('POST', '/sandbox/clock', { body: { advance_seconds: 3600 } })

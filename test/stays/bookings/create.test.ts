@@ -15,7 +15,7 @@ test('POST /v1/bookings responds 201 with every field of the contract', async ()
   const { status, body } = seeded.booking
   expect(status).toBe(201)
   const { booking_id, created_at, updated_at, ...rest } = body.data
-  // The version has whole seconds, while `created_at` is the clock's exact time (decisions §6).
+  // A version is in whole seconds, while `created_at` is the clock's exact time (decisions §6).
   expect(Math.abs(Date.parse(updated_at) - Date.parse(created_at))).toBeLessThan(2000)
   expect(updated_at).toMatch(/\.000000Z$/)
   const message = 'I arrive with the night train, around 08:00'

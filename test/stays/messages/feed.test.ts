@@ -24,7 +24,7 @@ async function read(actor: Actor, query = ''): Promise<Item[]> {
   return (await actor.send('GET', `${feed}?per_page=100&${query}`)).body.data.messages
 }
 
-/** A host, its first booking with a guest's message, and a function that makes another booking. */
+/** Creates a host and a booking with a guest's message; also returns a function that creates another booking. */
 async function hostWithBooking() {
   const actor = await service.actor()
   const { user_id, listing_id, room_type_id, booking_id } = await seedBooking(actor)

@@ -127,7 +127,7 @@ const operations = 250
 const probes = 40
 const days = 40
 
-/** The units that one room type has left each night, updated after every write in order. */
+/** A model of the units that one room type has left each night, updated after each write in turn. */
 class Model {
   private readonly nights = Array.from({ length: days }, () => ({
     available: null as number | null,

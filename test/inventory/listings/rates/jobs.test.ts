@@ -8,7 +8,7 @@ const service = await testApp({ MONGODB_URL: url }, () => new Date(Date.now() + 
 const { db } = service.live
 const path = '/v1/integrations/provider_one/rates'
 
-/** A host with a listing of two room types. */
+/** Creates a host with a listing of two room types. */
 async function partner() {
   const actor = await service.actor()
   const room_types = [

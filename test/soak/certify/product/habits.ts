@@ -6,13 +6,13 @@ export interface Held {
   checkout_at: string
 }
 
-/** How a product does its work; each flag is one mistake that a real integration makes. */
+/** How a product works. Each value of `wrong` is a mistake that real integrations make. */
 export interface Habits {
   reads?: 'page' | 'cursor' | 'wait' | 'consumer'
-  /** Milliseconds between two polls. */
+  /** Milliseconds between polls. */
   pause?: number
   perPage?: number
-  /** True if the product takes hints in addition to polling. */
+  /** True if the product accepts hints in addition to polling. */
   hinted?: boolean
   wrong?: Wrong
 }

@@ -5,7 +5,7 @@ import { Receiver } from './receiver.ts'
 import { Site } from './site.ts'
 import { Writer } from './writer.ts'
 
-/** A reference integration written by hand, as partners write it. */
+/** A reference integration, written by hand as partners write theirs. */
 export class Product implements Certifiable {
   private readonly site: Site
   private readonly reader: Reader

@@ -20,7 +20,7 @@ export class Reader {
 
   constructor(private readonly site: Site) {}
 
-  /** Ends the current pause, because a hint has arrived. */
+  /** Ends the current pause after a hint has arrived. */
   wake(): void {
     this.hint.resolve()
   }
@@ -31,7 +31,7 @@ export class Reader {
     if (this.site.is('forgets-what-it-missed') && this.hasSynced) this.position = versionOf(new Date())
   }
 
-  /** Polls forever; waits longer after each failure and stops if its key is wrong. */
+  /** Polls until `signal` is aborted or the key is refused. Waits longer after each failure. */
   async loop(signal: AbortSignal): Promise<void> {
     const { pause = 700, reads = 'page' } = this.site.habits
     let failures = 0
@@ -71,7 +71,7 @@ export class Reader {
       await this.readFrom(this.position, (version) => {
         this.position = version
       })
-    // The product takes its office's local time for UTC.
+    // The product mistakes its office's local time for UTC.
     if (this.site.is('local-time')) this.position = versionOf(new Date(Date.now() + 3_600_000))
     this.hasSynced = true
   }
@@ -105,7 +105,7 @@ export class Reader {
     try {
       return await this.site.send('GET', `/integrations/provider_one/bookings?${query}`)
     } catch (error) {
-      // Half a body is not JSON. A product that takes it for an empty page skips the page's changes.
+      // Half a body is not JSON. A product that mistakes it for an empty page skips the page's changes.
       if (!this.site.is('takes-half-a-body') || error instanceof Failed || this.site.run.signal.aborted)
         throw error
       this.position = versionOf(new Date())

@@ -41,7 +41,7 @@ export class Receiver {
     secret = await patiently(() => this.secretOf(url))
   }
 
-  /** Creates an endpoint in place of any that a lost response may have left, and returns its secret. */
+  /** Replaces any endpoint that a lost response may have left behind, and returns the new endpoint's secret. */
   private async secretOf(url: string): Promise<string> {
     const { body: page } = await this.site.send('GET', '/webhooks')
     for (const left of page.data.filter((endpoint: { url: string }) => endpoint.url === url))

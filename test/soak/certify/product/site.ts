@@ -20,7 +20,7 @@ export class Failed extends Error {
 /** Options of a request that continues even if the product crashes. */
 export const whole: RequestInit = { signal: null }
 
-/** The sandbox as a product sees it, and the product's own run, which a crash ends. */
+/** A product's access to the sandbox; `run` is aborted when the product crashes. */
 export class Site {
   run = new AbortController()
 
@@ -48,7 +48,7 @@ export class Site {
     return { status: response.status, body: JSON.parse(text), headers: response.headers }
   }
 
-  /** Waits for the given milliseconds (null for no limit), until a waker resolves, or until the product is killed. */
+  /** Waits until a waker resolves, the product is killed, or the time is over (null for no time limit). */
   async rest(milliseconds: number | null, ...wakers: Promise<void>[]): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.run.signal.addEventListener('abort', () => resolve())
@@ -57,7 +57,7 @@ export class Site {
   }
 }
 
-/** Repeats work that fails, for up to 30 attempts. */
+/** Repeats failed work, for up to 30 attempts in total. */
 export async function patiently<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1)
     try {

@@ -12,7 +12,7 @@ function nightsOf(place: object, first: string, last: string): object[] {
   return nights
 }
 
-/** Pushes units and makes bookings. */
+/** Pushes units and creates bookings. */
 export class Writer {
   private hasForgotten = false
   /** The units of the first push. */
@@ -22,7 +22,7 @@ export class Writer {
 
   constructor(private readonly site: Site) {}
 
-  /** Does the work of a person who uses the product. */
+  /** Does what a person who uses the product would do. */
   async act(asked: Asked): Promise<void> {
     if (asked.action === 'push_all') await this.pushAll(asked)
     if (asked.action === 'push_change') await this.pushChange(asked)
