@@ -28,7 +28,7 @@ export async function fetchCatalogue(base: string): Promise<Catalogue> {
  *
  * @throws UsageError if a path parameter is missing or a name is unknown
  */
-export function place({ id, path, described }: Operation, input: Record<string, unknown>) {
+export function splitInput({ id, path, described }: Operation, input: Record<string, unknown>) {
   const { provider = supportedProvider, ...given } = input
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = name === 'provider' ? provider : given[name]

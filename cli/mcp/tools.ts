@@ -5,7 +5,7 @@ import { type Operation, singleOperation } from '../../src/pages/docs/operations
 import { readChapters, sectionsOf, servedMarkdown } from '../../src/pages/guide/chapters.ts'
 import { type ClientOptions, openClient } from '../client.ts'
 import { UsageError } from '../errors.ts'
-import { type Catalogue, place } from './operations.ts'
+import { type Catalogue, splitInput } from './operations.ts'
 
 /** The settings and functions that all tools share. */
 export interface Session {
@@ -44,7 +44,7 @@ async function find({ catalogue }: Session, wanted: string): Promise<Operation> 
 /** Calls an operation; returns the response envelope with the request id and the status. */
 async function send(session: Session, sandbox: boolean, id: string, input: Input = {}, more: RequestOptions) {
   const operation = await find(session, id)
-  const { path, ...placed } = place(operation, input)
+  const { path, ...placed } = splitInput(operation, input)
   const client = await openClient({ ...session.options, sandbox })
   const sent = client.request(operation.method, path, { ...placed, ...more })
   const { envelope, response } = await sent.withResponse()

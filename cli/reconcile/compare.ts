@@ -8,7 +8,7 @@ type BookingHere = Schemas['DigestedBooking']
 export type Stay = Pick<BookingHere, 'status' | 'checkin_at' | 'checkout_at'>
 
 /** Requests the digest of all bookings, or of one month's or one day's bookings, from the service. */
-export type AskDigest = (part: {
+export type FetchDigest = (part: {
   month?: string
   day?: string
   after?: string
@@ -39,13 +39,13 @@ export interface Differences {
  * @param onDay called with the number of days done and the number of days left
  */
 export async function compare(
-  ask: AskDigest,
+  ask: FetchDigest,
   held: readonly PartnersBooking[],
   since: string | undefined,
   onDay: (done: number, left: number) => void,
 ): Promise<Differences> {
   let requests = 0
-  const counted: AskDigest = (part) => {
+  const counted: FetchDigest = (part) => {
     requests += 1
     return ask(part)
   }
@@ -66,12 +66,12 @@ export async function compare(
   const differingDays = new Set(days)
   const there = bookings.filter((booking) => differingDays.has(keyOf(booking, 'day')))
   const until = since ?? newestOf(held) ?? whole.version ?? ''
-  const found = tell(here, there, until)
+  const found = classifyBookings(here, there, until)
   return { version: whole.version, compared: held.length, requests, ...found }
 }
 
 /** Requests all bookings of a day. */
-async function bookingsOf(day: string, ask: AskDigest): Promise<BookingHere[]> {
+async function bookingsOf(day: string, ask: FetchDigest): Promise<BookingHere[]> {
   const found: BookingHere[] = []
   for (let after: number | undefined | null; after !== null; ) {
     const rest = after === undefined ? {} : { after: String(after) }
@@ -104,7 +104,7 @@ function newestOf(held: readonly PartnersBooking[]): string | undefined {
 }
 
 /** Returns the differences between the two sides' bookings for the same days. */
-function tell(here: BookingHere[], there: PartnersBooking[], until: string) {
+function classifyBookings(here: BookingHere[], there: PartnersBooking[], until: string) {
   const others = new Map(there.map((booking) => [booking.booking_id, booking]))
   const found: Pick<Differences, 'missing' | 'extra' | 'different' | 'newer'> = {
     ...{ missing: [], extra: [], different: [], newer: [] },

@@ -84,8 +84,8 @@ export async function tailRequests(
     const rows = (await untilStopped(stop, () => read({ ...search, since }, limit))) ?? []
     const isCut = rows.length === perRound && !rows.some(({ id }) => shown.has(id))
     if (isCut && !isFirst) note('There are too many requests to show them all; limit them with --status')
-    const news = rows.filter(({ id }) => !shown.has(id)).slice(0, isBeginning ? shownFirst : perRound)
-    for (const row of news.reverse()) show(row)
+    const newRows = rows.filter(({ id }) => !shown.has(id)).slice(0, isBeginning ? shownFirst : perRound)
+    for (const row of newRows.reverse()) show(row)
     for (const { id, at } of rows) shown.set(id, Date.parse(at))
     forget(shown)
     await sleep(Math.max(pauseSeconds, Math.ceil(rows.length / perPage) * secondsPerPage), stop)

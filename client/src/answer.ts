@@ -20,7 +20,7 @@ export interface Failure {
    * repeat is harmless. `if patient`: a proxy refused the request, so only if a repeat is harmless and the number of
    * retries is unlimited.
    */
-  again: 'always' | 'if harmless' | 'if patient' | 'never'
+  retryPolicy: 'always' | 'if harmless' | 'if patient' | 'never'
 }
 
 /**
@@ -44,7 +44,10 @@ export async function readAnswer(
     const errors = Array.isArray(error.errors) ? error.errors.filter(isProblem) : []
     const guide = `${root.replace(/\/\w+$/, '')}/guide/errors#${error.type}`
     const facts = { message: error.message, status, requestId, errors, retryAfterSeconds, guide }
-    return { error: new PartnerError(error.type, facts), again: againAfter(status, retryAfterSeconds) }
+    return {
+      error: new PartnerError(error.type, facts),
+      retryPolicy: retryPolicyFor(status, retryAfterSeconds),
+    }
   }
   const isEnvelope = data !== undefined && typeof meta === 'object' && meta !== null
   if (response.ok && isEnvelope && accepts(data)) return { data, meta, envelope, response }
@@ -54,17 +57,20 @@ export async function readAnswer(
       : `answered ${status}, but not in the service's format`
   const message = `${response.url || 'The address'} ${what}`
   const foreign = new ConnectionError(message, status, retryAfterSeconds, { root })
-  return { error: foreign, again: againAfterForeign(status, retryAfterSeconds) }
+  return { error: foreign, retryPolicy: retryPolicyForForeign(status, retryAfterSeconds) }
 }
 
 /**
  * Classifies a response that is not from the service. Any 5xx counts as temporary, because some proxies report an
  * unreachable server with statuses of their own, such as 520 to 527.
  */
-function againAfterForeign(status: number, retryAfterSeconds: number | undefined): Failure['again'] {
+function retryPolicyForForeign(
+  status: number,
+  retryAfterSeconds: number | undefined,
+): Failure['retryPolicy'] {
   if (status < 400 || status >= 500) return 'if harmless'
   if (status === 401 || status === 403) return 'never'
-  const again = againAfter(status, retryAfterSeconds)
+  const again = retryPolicyFor(status, retryAfterSeconds)
   return again === 'never' ? 'if patient' : again
 }
 
@@ -72,7 +78,7 @@ function isProblem(one: Json): one is Problem {
   return typeof one?.path === 'string' && typeof one.message === 'string'
 }
 
-function againAfter(status: number, retryAfterSeconds: number | undefined): Failure['again'] {
+function retryPolicyFor(status: number, retryAfterSeconds: number | undefined): Failure['retryPolicy'] {
   if (status === 429) return 'always'
   const isTemporary =
     [408, 500, 502, 503, 504].includes(status) || (status === 409 && retryAfterSeconds !== undefined)
@@ -82,7 +88,7 @@ function againAfter(status: number, retryAfterSeconds: number | undefined): Fail
 /** Returns the failure for an attempt that got no response, or whose connection dropped mid-response. */
 export function failureOf(cause: unknown, root: string, what: string, status: number | undefined): Failure {
   const error = new ConnectionError(`${root} ${what}`, status, undefined, { cause, root })
-  return { error, again: isRefused(cause) ? 'always' : 'if harmless' }
+  return { error, retryPolicy: isRefused(cause) ? 'always' : 'if harmless' }
 }
 
 /** True if no connection was established, so nothing was sent. Each runtime reports this differently. */

@@ -1,6 +1,6 @@
 import type { Answer } from './answer.ts'
 import { segment } from './call.ts'
-import { pauseFor, sleep } from './retry.ts'
+import { rateLimitPause, sleep } from './retry.ts'
 import type { RequestOptions, Transport } from './transport.ts'
 
 /** Where to start in a feed: after a version, or at a consumer's position, which the service keeps. */
@@ -39,7 +39,7 @@ interface Source<T> {
 }
 
 /** Retries without limit, so an outage does not end a feed. */
-const patiently = { retries: Number.POSITIVE_INFINITY }
+const unlimitedRetries = { retries: Number.POSITIVE_INFINITY }
 /** Pause after an empty page that arrived early. Such a page means that the service had no room to hold the request. */
 const earlyPauseSeconds = 5
 /** Pause after a response from a process that is shutting down. Another process takes over during the pause. */
@@ -110,7 +110,7 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
     const { pauseSeconds = Math.min(earlyPauseSeconds, wait ?? 0) } = this.options
     let checkpoint = after ?? undefined
     // Creates the consumer if it does not exist; an existing consumer keeps its position.
-    if (consumer !== undefined) await this.put(null, { ...patiently, signal })
+    if (consumer !== undefined) await this.put(null, { ...unlimitedRetries, signal })
     for (;;) {
       const start = Date.now()
       const { data, meta, response } = await this.read(checkpoint)
@@ -125,7 +125,7 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
       }
       if (consumer !== undefined) checkpoint = undefined
       if (meta.pagination?.next_cursor) {
-        await sleep(pauseFor(response.headers), signal)
+        await sleep(rateLimitPause(response.headers), signal)
         continue
       }
       if (!wait) return
@@ -138,7 +138,7 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
   private read(updated_after: string | undefined): Promise<Answer> {
     const { after: _, pauseSeconds: __, onPage: ___, signal, ...query } = this.options
     return this.transport.send('GET', this.source.path, {
-      ...{ query: { per_page: 100, ...query, updated_after }, signal, ...patiently },
+      ...{ query: { per_page: 100, ...query, updated_after }, signal, ...unlimitedRetries },
       accepts: (data) => isFeed(this.source.itemsOf(data ?? {})),
     })
   }
@@ -151,7 +151,7 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
     const { consumer, signal } = this.options
     if (consumer === undefined || version === undefined) return
     try {
-      if (!signal?.aborted) return await this.put(version, { ...patiently, signal })
+      if (!signal?.aborted) return await this.put(version, { ...unlimitedRetries, signal })
     } catch (error) {
       if (!signal?.aborted) throw error
     }

@@ -5,13 +5,18 @@ const maxRetryAfterSeconds = 300
 /** Longest pause if retries are unlimited, as in a feed, even if `Retry-After` is longer. */
 const maxPatienceSeconds = 3600
 const maxPauseSeconds = 30
-/** Window of the service's rate limit, and the maximum of {@link pauseFor}. A proxy may report a longer window. */
+/** Window of the service's rate limit, and the maximum of {@link rateLimitPause}. A proxy may report a longer window. */
 const windowSeconds = 60
 
 /** Returns the seconds to wait before the next attempt; undefined if the request must not be retried. */
-export function pauseOf({ error, again }: Failure, attempt: number, isPatient: boolean, isHarmless: boolean) {
-  if (again === 'never' || (again !== 'always' && !isHarmless)) return undefined
-  if (again === 'if patient' && !isPatient) return undefined
+export function retryPause(
+  { error, retryPolicy }: Failure,
+  attempt: number,
+  isPatient: boolean,
+  isHarmless: boolean,
+) {
+  if (retryPolicy === 'never' || (retryPolicy !== 'always' && !isHarmless)) return undefined
+  if (retryPolicy === 'if patient' && !isPatient) return undefined
   const { retryAfterSeconds } = error
   if (retryAfterSeconds !== undefined && isPatient) return Math.min(retryAfterSeconds, maxPatienceSeconds)
   if (retryAfterSeconds !== undefined)
@@ -40,7 +45,7 @@ export function sleep(seconds: number, signal: AbortSignal | undefined): Promise
  * response's `RateLimit` headers to keep the sync below the limit. There is no wait while more than half of the limit
  * remains; below that, the wait grows as the remainder shrinks.
  */
-export function pauseFor(headers: Headers): number {
+export function rateLimitPause(headers: Headers): number {
   const [, quota, window] = /q=(\d+);w=(\d+)/.exec(headers.get('ratelimit-policy') ?? '') ?? []
   const [, remaining] = /r=(\d+)/.exec(headers.get('ratelimit') ?? '') ?? []
   if (quota === undefined || window === undefined || remaining === undefined) return 0

@@ -1,6 +1,6 @@
 import { type Answer, type Failure, failureOf, type Json, readAnswer } from './answer.ts'
 import { ArgumentError, type ConnectionError, PartnerError } from './errors.ts'
-import { mayRepeat, pauseOf, type Repeatable, sleep, takesKey } from './retry.ts'
+import { mayRepeat, type Repeatable, retryPause, sleep, takesKey } from './retry.ts'
 
 /** Options of a client. */
 export interface ClientOptions {
@@ -98,7 +98,7 @@ export class Transport {
       const isDone = wasLost && method === 'DELETE' && isMissing(failure?.error)
       const pause =
         failure && !isDone && attempt <= retries
-          ? pauseOf(failure, attempt, retries === Infinity, mayRepeat(sent, Date.now() - begun))
+          ? retryPause(failure, attempt, retries === Infinity, mayRepeat(sent, Date.now() - begun))
           : undefined
       this.options.onRequest?.({
         ...{ method, path, attempt, ...factsOf(found) },
@@ -109,7 +109,7 @@ export class Transport {
       if (isDone)
         return { data: undefined, meta: {}, envelope: {}, response: new Response(null, { status: 204 }) }
       if (pause === undefined) throw found.error
-      wasLost ||= found.again === 'if harmless'
+      wasLost ||= found.retryPolicy === 'if harmless'
       await sleep(pause, signal)
     }
   }

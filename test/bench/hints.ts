@@ -14,7 +14,7 @@ import { atLeast, type Row } from './table.ts'
 
 const hosts = 10
 /** One host's endpoints: three healthy ones, one that responds 500 to 30 % of hints, and one that hangs. */
-const sickBesideWell = ['well', 'well', 'well', 'failing', 'hanging']
+const mixedEndpoints = ['well', 'well', 'well', 'failing', 'hanging']
 const allWell = Array<string>(5).fill('well')
 const changesPerSecond = Number(process.env.RATE ?? 60)
 const patienceMilliseconds = 120_000
@@ -29,7 +29,7 @@ interface Round {
 /** Starts a server that records the hints that reach the endpoints. An endpoint's path is its name. */
 function startReceiver() {
   /** When each version of a booking first reached each endpoint, and how many times it arrived. */
-  const came = new Map<string, { at: number; times: number }>()
+  const arrivals = new Map<string, { at: number; times: number }>()
   /** The latest version of each booking that each endpoint has accepted. */
   const taken = new Map<string, string>()
   const server = Bun.serve({
@@ -40,25 +40,25 @@ function startReceiver() {
       const name = new URL(request.url).pathname.slice(1)
       const { data } = (await request.json()) as { data: { booking_id: number; version: string } }
       const place = `${name}/${data.booking_id}`
-      const { at = Date.now(), times = 0 } = came.get(`${place}/${data.version}`) ?? {}
-      came.set(`${place}/${data.version}`, { at, times: times + 1 })
+      const { at = Date.now(), times = 0 } = arrivals.get(`${place}/${data.version}`) ?? {}
+      arrivals.set(`${place}/${data.version}`, { at, times: times + 1 })
       if (name.startsWith('hanging')) await Bun.sleep(20_000)
       if (name.startsWith('failing') && Math.random() < 0.3) return new Response(null, { status: 500 })
       if ((taken.get(place) ?? '') < data.version) taken.set(place, data.version)
       return new Response()
     },
   })
-  return { came, taken, url: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) }
+  return { came: arrivals, taken, url: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) }
 }
 
-interface Surroundings {
+interface BenchEnvironment {
   settings: Record<string, string>
   db: Db
   receiver: ReturnType<typeof startReceiver>
 }
 
 /** Starts a database, Redis and a receiver on loopback, and stops them after `work`. */
-function withReceiver<T>(work: (surroundings: Surroundings) => Promise<T>): Promise<T> {
+function withReceiver<T>(work: (surroundings: BenchEnvironment) => Promise<T>): Promise<T> {
   return withDataDir(async (dataDir) => {
     const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
     const settings = {
@@ -280,8 +280,8 @@ export async function hints(): Promise<Row[]> {
   const few = Math.min(2000, changes)
   const rounds: [string, Round][] = [
     [`${few} changes`, { kinds: allWell, changes: few, killEverySeconds: 0 }],
-    [`${few}, sick beside well`, { kinds: sickBesideWell, changes: few, killEverySeconds: 0 }],
-    [`${changes}, senders killed`, { kinds: sickBesideWell, changes, killEverySeconds }],
+    [`${few}, sick beside well`, { kinds: mixedEndpoints, changes: few, killEverySeconds: 0 }],
+    [`${changes}, senders killed`, { kinds: mixedEndpoints, changes, killEverySeconds }],
   ]
   const rows = [await besideEndpoints()]
   for (const [name, round] of rounds) rows.push(...rowsOf(name, await measure(round)))

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { pauseFor } from '../../client/src/retry.ts'
+import { rateLimitPause } from '../../client/src/retry.ts'
 import { type Actor, seedBooking, sharedServices, testApp, testEnvironment } from '../support/app.ts'
 import { feedPoller } from '../support/feed-poller.ts'
 import { startService } from '../support/processes.ts'
@@ -161,5 +161,5 @@ test.each([
   ['"default";q=60;w=60', '"default";r=0;t=60', 60],
   ['', '', 0],
 ])('pauseFor(%s, %s) returns %i s', (policy, limit, seconds) => {
-  expect(pauseFor(new Headers({ 'ratelimit-policy': policy, ratelimit: limit }))).toBe(seconds)
+  expect(rateLimitPause(new Headers({ 'ratelimit-policy': policy, ratelimit: limit }))).toBe(seconds)
 })

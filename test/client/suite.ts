@@ -31,7 +31,7 @@ const client = createClient(options)
 const steering = createClient({ key, baseUrl, sandbox: true })
 
 /** Sets faults and runs `work`; returns its outcome, the number of attempts, and the status of each attempt. */
-async function meeting<T>(
+async function withFaults<T>(
   rules: Parameters<typeof steering.sandbox.setFaults>[0],
   work: () => PromiseLike<T>,
 ) {
@@ -75,7 +75,7 @@ const cases: Record<string, () => Promise<void>> = {
       'internal_error',
     ] as const) {
       const before = await total()
-      const { value, attempts } = await meeting([{ fault, operation: 'createBooking' }], () =>
+      const { value, attempts } = await withFaults([{ fault, operation: 'createBooking' }], () =>
         client.bookings.create(stay()),
       )
       assert.deepEqual([await total(), value.status], [before + 1, 1], fault)
@@ -85,7 +85,7 @@ const cases: Record<string, () => Promise<void>> = {
   },
   async 'a key of the caller is kept over all tries, and over calls'() {
     const [body, idempotencyKey] = [stay(), crypto.randomUUID()]
-    const { value } = await meeting([{ fault: 'lost_response', operation: 'createBooking' }], () =>
+    const { value } = await withFaults([{ fault: 'lost_response', operation: 'createBooking' }], () =>
       client.bookings.create(body, { idempotencyKey }).withResponse(),
     )
     assert.equal(value.response.headers.get('idempotent-replayed'), 'true')
@@ -93,7 +93,7 @@ const cases: Record<string, () => Promise<void>> = {
     assert.equal(again.booking_id, value.data.booking_id)
   },
   async 'what must not be made twice is sent once when its answer is lost, and again when nothing was done'() {
-    const lost = await meeting([{ fault: 'cut_response', operation: 'createWebhook' }], () =>
+    const lost = await withFaults([{ fault: 'cut_response', operation: 'createWebhook' }], () =>
       client.webhooks.create(webhook),
     )
     assert.ok(lost.error instanceof ConnectionError)
@@ -107,7 +107,7 @@ const cases: Record<string, () => Promise<void>> = {
       () => client.sandbox.advanceClock(1),
     ]
     for (const work of once) {
-      const { error, attempts } = await meeting(
+      const { error, attempts } = await withFaults(
         [
           { fault: 'cut_response', operation: 'rotateWebhookSecret' },
           { fault: 'cut_response', operation: 'testWebhook' },
@@ -116,7 +116,7 @@ const cases: Record<string, () => Promise<void>> = {
       )
       assert.ok(attempts === 1, String(error))
     }
-    const limited = await meeting(
+    const limited = await withFaults(
       [{ fault: 'rate_limited', operation: 'rotateWebhookSecret', retry_after_seconds: 1 }],
       () => client.webhooks.rotateSecret(id),
     )
@@ -125,8 +125,9 @@ const cases: Record<string, () => Promise<void>> = {
   },
   async 'a deletion that is found done is done'() {
     const { id } = await client.webhooks.create(webhook)
-    const { error, statuses } = await meeting([{ fault: 'cut_response', operation: 'deleteWebhook' }], () =>
-      client.webhooks.delete(id),
+    const { error, statuses } = await withFaults(
+      [{ fault: 'cut_response', operation: 'deleteWebhook' }],
+      () => client.webhooks.delete(id),
     )
     assert.deepEqual([error, statuses], [undefined, [200, 404]])
     await assert.rejects(client.webhooks.delete(id), { type: 'not_found' })
@@ -134,18 +135,18 @@ const cases: Record<string, () => Promise<void>> = {
   async 'a change of a listing is repeated unless it adds something; a consumer is, but not its seek'() {
     // Not `lost_response`, because a runtime may itself repeat a request that is reset before the first byte.
     const faulty = (operation: string) => [{ fault: 'cut_response' as const, operation }]
-    const plain = await meeting(faulty('updateListing'), () =>
+    const plain = await withFaults(faulty('updateListing'), () =>
       client.listings.update(2001, { name: 'Another name' }),
     )
     assert.deepEqual([plain.attempts, plain.value.action], [2, 'updated'])
-    const adding = await meeting(faulty('updateListing'), () =>
+    const adding = await withFaults(faulty('updateListing'), () =>
       client.listings.update(2001, { room_types: [{ name: 'New', rooms: [{ name: 'One' }] }] }),
     )
     assert.deepEqual([adding.attempts, adding.error.name], [1, 'ConnectionError'])
-    const put = await meeting(faulty('putBookingConsumer'), () =>
+    const put = await withFaults(faulty('putBookingConsumer'), () =>
       client.bookings.consumers.put('a', { acknowledged: null }),
     )
-    const seek = await meeting(faulty('putBookingConsumer'), () =>
+    const seek = await withFaults(faulty('putBookingConsumer'), () =>
       client.bookings.consumers.put('a', { acknowledged: null, seek: true }),
     )
     assert.deepEqual([put.attempts, seek.attempts], [2, 1])
@@ -153,7 +154,7 @@ const cases: Record<string, () => Promise<void>> = {
   },
   async 'a limit is waited out; after five minutes asked for, it is the caller who decides'() {
     const start = Date.now()
-    const { attempts, value } = await meeting(
+    const { attempts, value } = await withFaults(
       [{ fault: 'rate_limited', operation: 'getHostProfile', times: 2, retry_after_seconds: 1 }],
       () => client.host.get(),
     )
@@ -178,17 +179,19 @@ const cases: Record<string, () => Promise<void>> = {
       .withResponse()
       .catch((one) => one)
     assert.equal(whole.type, 'not_found')
-    const { error, attempts } = await meeting([{ fault: 'unauthorized', operation: 'getHostProfile' }], () =>
-      client.host.get(),
+    const { error, attempts } = await withFaults(
+      [{ fault: 'unauthorized', operation: 'getHostProfile' }],
+      () => client.host.get(),
     )
     assert.deepEqual([error.type, error.status, attempts], ['auth_error', 401, 1])
-    const failing = await meeting([{ fault: 'internal_error', operation: 'getHostProfile', times: 9 }], () =>
-      createClient({ ...options, retries: 1 }).host.get(),
+    const failing = await withFaults(
+      [{ fault: 'internal_error', operation: 'getHostProfile', times: 9 }],
+      () => createClient({ ...options, retries: 1 }).host.get(),
     )
     assert.deepEqual([failing.error.type, failing.attempts], ['internal_error', 2])
   },
   async 'a try that takes too long is given up, and repeated'() {
-    const { attempts, error } = await meeting(
+    const { attempts, error } = await withFaults(
       [{ fault: 'slow', operation: 'getHostProfile', delay_milliseconds: 5000 }],
       () => createClient({ ...options, timeoutMs: 2000 }).host.get(),
     )
@@ -252,7 +255,7 @@ const cases: Record<string, () => Promise<void>> = {
   async 'the feed gives each booking once, through limits, faults and many pages'() {
     await client.sandbox.play('guest-books', { count: 48 })
     const seen: number[] = []
-    const { attempts } = await meeting(
+    const { attempts } = await withFaults(
       [
         { fault: 'rate_limited', operation: 'pollBookings', retry_after_seconds: 1 },
         { fault: 'bad_gateway', operation: 'pollBookings' },

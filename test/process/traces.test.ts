@@ -6,7 +6,7 @@ import { openMongo } from '../../src/platform/mongo/connection.ts'
 import { freePort } from '../../src/platform/process.ts'
 import { makeActor, sender, testApp, testEnvironment } from '../support/app.ts'
 import { type ReceivedSpan, startCollector } from '../support/collector.ts'
-import { atEnd, ownDatabase } from '../support/databases.ts'
+import { onScopeEnd, ownDatabase } from '../support/databases.ts'
 import { startService } from '../support/processes.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { hookedPartner } from '../support/webhooks.ts'
@@ -17,9 +17,9 @@ const hex = (bytes: number) => randomBytes(bytes).toString('hex')
 async function serve(more: Record<string, string>) {
   const settings = testEnvironment({ WEBHOOKS_ALLOW_PRIVATE: 'on', LOG_LEVEL: 'info', ...more })
   const service = await startService(settings)
-  atEnd(service.stop)
+  onScopeEnd(service.stop)
   const db = await openMongo(settings.MONGODB_URL as string)
-  atEnd(() => db.close())
+  onScopeEnd(() => db.close())
   const actor = () => makeActor({ db, clock: systemClock }, sender(fetch, service.url))
   const lines = () => {
     const written = service.output().split('\n')
@@ -30,7 +30,7 @@ async function serve(more: Record<string, string>) {
 
 const collector = startCollector()
 const tagManager = startReceiver({
-  onTestFinished: (stop) => atEnd(async () => void (await stop({} as never))),
+  onTestFinished: (stop) => onScopeEnd(async () => void (await stop({} as never))),
 })
 const secret = 'canary-of-the-collector'
 const exporting = {
@@ -45,7 +45,7 @@ const [traced, untraced, trusting, lonely] = await Promise.all([
   serve({ ...exporting, OTEL_TRACES_SAMPLER_ARG: '0', TRUSTED_PROXIES: '127.0.0.1' }),
   serve({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${lonelyPort}/spans` }),
 ])
-atEnd(collector.stop)
+onScopeEnd(collector.stop)
 
 /** Returns a span's direct children, in the order in which they ended. */
 const below = ({ spanId, traceId }: ReceivedSpan) =>

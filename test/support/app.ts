@@ -8,7 +8,7 @@ import type { AppContext } from '../../src/http/context.ts'
 import { type Permission, permissions } from '../../src/http/permissions.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'
 import { compose, type OpenContext } from '../../src/process/wiring.ts'
-import { atEnd } from './databases.ts'
+import { onScopeEnd } from './databases.ts'
 import { environmentOf } from './environment.ts'
 import { readFixture } from './fixtures.ts'
 import { isSoak } from './soak.ts'
@@ -82,7 +82,7 @@ export async function testApp(
 ): Promise<TestApp> {
   if (Object.keys(environment).length > 0 || clock || wall) {
     const { service, close } = await openApp(environment, clock, wall)
-    atEnd(close)
+    onScopeEnd(close)
     return service
   }
   usual ??= openApp({}).then(({ service }) => service)

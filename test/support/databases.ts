@@ -15,7 +15,7 @@ let created = 0
  *
  * @throws Error in a concurrent test, because the current test cannot be determined there
  */
-export function atEnd(work: () => Promise<unknown>): void {
+export function onScopeEnd(work: () => Promise<unknown>): void {
   const test = TestRunner.getCurrentTest()
   if (test?.concurrent) throw new Error('Open it outside of the tests, which run side by side here')
   const done = () => work().then(() => {})
@@ -35,7 +35,7 @@ export function mongodbUrlOf(database: string): string {
 export async function ownDatabase(): Promise<string> {
   const name = free.pop()
   const own = name ?? nameOfNext()
-  atEnd(async () => {
+  onScopeEnd(async () => {
     await empty(own)
     free.push(own)
   })

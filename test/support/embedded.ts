@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { root, type ServiceProcess, startService } from './processes.ts'
 
 /** Creates a data directory for one test, because tests run concurrently. Returns functions that start services. */
-export async function newPlace(onTestFinished: (end: () => Promise<void>) => void) {
+export async function makeDataDir(onTestFinished: (end: () => Promise<void>) => void) {
   const dataDir = await mkdtemp(join(tmpdir(), 'partner-embedded-'))
   const running: ServiceProcess[] = []
   onTestFinished(async () => {

@@ -68,7 +68,7 @@ export function withSoundClock<T>(work: (administration: Administration) => Prom
 export interface Recording {
   /**
    * `wrap`: the entry is written in the same transaction as the action. `caller`: the action itself calls
-   * `together`, or calls `record` in its own transaction. `upfront`: the entry is written before an action that takes
+   * `inAuditedTransaction`, or calls `record` in its own transaction. `upfront`: the entry is written before an action that takes
    * many transactions.
    */
   record?: 'wrap' | 'caller' | 'upfront'
@@ -101,7 +101,11 @@ export interface Act extends Administration {
    *
    * @param keepsReason returns false if the result's guest is erased; no reason is then stored (decisions §26)
    */
-  together<T>(hostId: number, change: () => Promise<T>, keepsReason?: (done: T) => boolean): Promise<T>
+  inAuditedTransaction<T>(
+    hostId: number,
+    change: () => Promise<T>,
+    keepsReason?: (done: T) => boolean,
+  ): Promise<T>
 }
 
 /**
@@ -125,7 +129,7 @@ export async function administer<T>(
         await write(session, host_id, keepsReason(done) ? why : null)
         return done
       })
-    const act: Act = { ...administration, record: write, together }
+    const act: Act = { ...administration, record: write, inAuditedTransaction: together }
     if (record === 'upfront') await write(null, null)
     return record === 'wrap' ? together(null, () => work(act)) : work(act)
   })

@@ -126,7 +126,7 @@ const maxSeconds = 365 * 86_400
 const maxIds = 1_000_000_000
 
 /** The changes made to a restored database. */
-interface MadeSafe extends SkippedPast {
+interface RestoreResult extends SkippedPast {
   webhooksOff: number
   overlapsEnded: number
 }
@@ -141,7 +141,7 @@ async function makeSafe(
   { db, clock }: Act,
   distance: Distance,
   before?: { live: HighWaterMarks; sandbox: HighWaterMarks },
-): Promise<MadeSafe> {
+): Promise<RestoreResult> {
   const sandbox = sandboxDatabase(db)
   await skipPast(sandbox, clock, distance, before?.sandbox)
   const moved = await skipPast(db, clock, distance, before?.live)
@@ -157,7 +157,7 @@ async function turnAllOff(app: Parameters<typeof switchWebhook>[0]): Promise<num
 }
 
 /** Converts the changes to the record that the commands print. */
-function toRecord({ clocks, versions_after, sequences, webhooksOff, overlapsEnded }: MadeSafe) {
+function toRecord({ clocks, versions_after, sequences, webhooksOff, overlapsEnded }: RestoreResult) {
   const ids = Object.fromEntries(Object.entries(sequences).map(([name, id]) => [`${name}_ids_after`, id]))
   return {
     ...{ hosts: clocks, versions_after: toTimestamp(versions_after), ...ids },

@@ -108,14 +108,14 @@ const erase = command({
       throw new UsageError('--with-open-stays goes with --user')
     await withSoundClock(async (administration) => {
       await requireFinished(administration.db)
-      const guests = await chosen(administration, args)
+      const guests = await selectGuests(administration, args)
       if (args['dry-run']) return printList(args, guests.map(toListed), listedColumns)
       if (!args.yes && !process.stdin.isTTY)
         throw new UsageError('Erasing cannot be undone: without a terminal, give --yes')
       await confirm(args, `${guests.length} guests will be erased.`)
       const isUnserved = args['from-receipts'] !== undefined
       const erasing = {
-        ...{ file: args.receipts, leavesOut: isByAge },
+        ...{ file: args.receipts, skipsOpenStays: isByAge },
         mayHaveOpenStays: isUnserved || args['with-open-stays'] === true,
       }
       const receipts = await eraseAll({ ...administration, isUnserved }, guests, erasing)
@@ -127,8 +127,9 @@ const erase = command({
 type EraseValues = CommandContext<typeof eraseArgs>['args']
 
 /** Returns the guests to erase. */
-async function chosen({ db, clock }: Administration, args: EraseValues): Promise<StoredUser[]> {
-  if (args['from-receipts'] !== undefined) return ofReceipts(db, await readReceipts(args['from-receipts']))
+async function selectGuests({ db, clock }: Administration, args: EraseValues): Promise<StoredUser[]> {
+  if (args['from-receipts'] !== undefined)
+    return findReceiptGuests(db, await readReceipts(args['from-receipts']))
   if (args.user !== undefined) {
     const user = await findUserOfAnyHost(db, parseId(args.user))
     if (!args['with-open-stays'])
@@ -144,19 +145,19 @@ async function chosen({ db, clock }: Administration, args: EraseValues): Promise
   return Array.fromAsync(guestsWithStaysEndedBefore(db, hostId, before, clock()))
 }
 
-interface Erasing {
+interface EraseOptions {
   /** File to which receipts are appended. */
   file: string | undefined
   mayHaveOpenStays: boolean
   /** True to skip a guest who has booked since the guests were chosen; otherwise the command fails. */
-  leavesOut: boolean
+  skipsOpenStays: boolean
 }
 
 /** Erases guests one by one. Syncs each guest's receipt to disk before overwriting any of the guest's data. */
 async function eraseAll(
   context: Administration & { isUnserved: boolean },
   guests: StoredUser[],
-  { file, mayHaveOpenStays, leavesOut }: Erasing,
+  { file, mayHaveOpenStays, skipsOpenStays }: EraseOptions,
 ): Promise<Receipt[]> {
   const receipts: Receipt[] = []
   const descriptor = file === undefined ? null : openReceipts(file)
@@ -170,7 +171,7 @@ async function eraseAll(
       try {
         await eraseGuest({ ...context, mayHaveOpenStays, onBegun }, guest)
       } catch (error) {
-        if (!leavesOut || !(error instanceof OpenStayError)) throw error
+        if (!skipsOpenStays || !(error instanceof OpenStayError)) throw error
         note(`Guest ${guest.id} was left out: ${error.message}`)
       }
     }
@@ -185,7 +186,7 @@ async function eraseAll(
  *
  * @throws Error if a receipt's id belongs to a different guest
  */
-async function ofReceipts(db: Db, receipts: Receipt[]): Promise<StoredUser[]> {
+async function findReceiptGuests(db: Db, receipts: Receipt[]): Promise<StoredUser[]> {
   const guests: StoredUser[] = []
   for (const { user_id, host_id, user_created_at } of receipts) {
     const user =

@@ -158,7 +158,7 @@ const update = command({
   },
 })
 
-interface Changing {
+interface KeyCommand {
   description: string
   change: (act: Administration, key: string) => Promise<ApiKey>
   /** True if the change makes the key unusable. Such a command takes a reason and turns off the key's webhooks. */
@@ -166,7 +166,7 @@ interface Changing {
 }
 
 /** Defines a command that changes one key, notifies the running processes and shows the key's record. */
-function changing(name: string, { description, change, endsKey = false }: Changing) {
+function keyCommand(name: string, { description, change, endsKey = false }: KeyCommand) {
   return command({
     meta: { name, description },
     examples: [`partnerctl keys ${name} 12${name === 'revoke' ? ' --yes' : ''}`],
@@ -183,16 +183,16 @@ function changing(name: string, { description, change, endsKey = false }: Changi
   })
 }
 
-const activate = changing('activate', {
+const activate = keyCommand('activate', {
   description: 'Activate a key',
   change: ({ db }, key) => setKeyActive(db, key, true),
 })
-const deactivate = changing('deactivate', {
+const deactivate = keyCommand('deactivate', {
   description: 'Deactivate a key',
   change: ({ db }, key) => setKeyActive(db, key, false),
   endsKey: true,
 })
-const revoke = changing('revoke', {
+const revoke = keyCommand('revoke', {
   description: 'Revoke a key for good',
   change: ({ db, clock }, key) => revokeKey(db, clock, key),
   endsKey: true,

@@ -76,7 +76,7 @@ function conversationCommand(name: 'close' | 'reopen', description: string) {
         `booking ${id}`,
         async (act) => {
           const booking = await findBookingOfAnyHost(act.db, id)
-          return act.together(
+          return act.inAuditedTransaction(
             booking.host_id,
             () => setConversationClosed(act, booking, name === 'close'),
             ({ erased_at }) => !erased_at,
@@ -140,7 +140,7 @@ const status = command({
       `listing ${id} ${wanted}`,
       async (act) => {
         const { host_id } = await findListingOfAnyHost(act.db, id)
-        return act.together(host_id, () => setListingStatus(act, { id, host_id }, wanted))
+        return act.inAuditedTransaction(host_id, () => setListingStatus(act, { id, host_id }, wanted))
       },
       { record: 'caller', reason },
     )

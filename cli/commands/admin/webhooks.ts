@@ -78,7 +78,7 @@ const deliveries = command({
 })
 
 /** Defines a command that turns an endpoint off or on. */
-function switching(name: 'disable' | 'enable', description: string) {
+function switchCommand(name: 'disable' | 'enable', description: string) {
   return command({
     meta: { name, description },
     examples: [`partnerctl webhooks ${name} 7`],
@@ -106,11 +106,11 @@ export const webhooks = defineCommand({
   subCommands: {
     list,
     deliveries,
-    disable: switching(
+    disable: switchCommand(
       'disable',
       'Turn a webhook off until its partner or `enable` turns it on; pending hints are dropped',
     ),
-    enable: switching(
+    enable: switchCommand(
       'enable',
       'Turn a webhook on, starting with the next change; shows the versions after which the partner must read the feeds',
     ),

@@ -93,7 +93,7 @@ async function showProfiles(args: { json?: boolean | undefined }): Promise<void>
 const name = positional('Name of the profile')
 
 /** Defines a command that changes an existing profile and then shows all profiles. */
-function changing(
+function profileCommand(
   verb: string,
   description: string,
   example: string,
@@ -119,7 +119,7 @@ const list = command({
   run: ({ args }) => showProfiles(args),
 })
 
-const use = changing(
+const use = profileCommand(
   'use',
   'Make a profile the current one',
   'partnerctl profiles use production',
@@ -128,7 +128,7 @@ const use = changing(
   },
 )
 
-const remove = changing(
+const remove = profileCommand(
   'remove',
   'Delete a profile and its key',
   'partnerctl profiles remove default',

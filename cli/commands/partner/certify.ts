@@ -81,7 +81,7 @@ const state = command({
     // The service accepts both file formats.
     await client.request('PUT', `/certifications/${id}/state`, { body })
     note('The state was received and is being graded')
-    print(args, await judged(client.sandbox, id), describeCertification)
+    print(args, await waitUntilJudged(client.sandbox, id), describeCertification)
   },
 })
 
@@ -144,12 +144,12 @@ async function idOf(sandbox: Sandbox, id: string | undefined, signal?: AbortSign
   return newest.id
 }
 
-const judgeTries = 4
+const maxJudgePolls = 4
 
 /** Returns the certification once the uploaded state has been judged, or after a few seconds at the latest. */
-async function judged({ certifications }: Sandbox, id: number): Promise<Certification> {
+async function waitUntilJudged({ certifications }: Sandbox, id: number): Promise<Certification> {
   let found = await certifications.get(id)
-  for (let tries = 0; tries < judgeTries && found.next?.action === 'upload_state'; tries += 1) {
+  for (let tries = 0; tries < maxJudgePolls && found.next?.action === 'upload_state'; tries += 1) {
     await Bun.sleep(1000)
     found = await certifications.get(id)
   }

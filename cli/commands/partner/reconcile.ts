@@ -5,7 +5,7 @@ import { ChecksFailedError } from '../../errors.ts'
 import { print, table } from '../../output.ts'
 import { openProgress } from '../../poll/progress.ts'
 import { readBookingsFile } from '../../reconcile/bookings-file.ts'
-import { type AskDigest, compare, type Differences, type Stay } from '../../reconcile/compare.ts'
+import { compare, type Differences, type FetchDigest, type Stay } from '../../reconcile/compare.ts'
 import { parseId, requireVersion } from '../../values.ts'
 
 export const reconcile = command({
@@ -30,7 +30,7 @@ export const reconcile = command({
     const { bookings } = await openClient(args, Number.POSITIVE_INFINITY)
     const stop = stopOnSignal()
     const progress = await openProgress(Boolean(process.stderr.isTTY), 'days', 'Comparing')
-    const digest: AskDigest = (part) =>
+    const digest: FetchDigest = (part) =>
       bookings.digest({ listing_id: args.listing, ...part }, { signal: stop })
     const onDay = (done: number, left: number) => progress.update(done, left)
     const found = await untilStopped(stop, () => compare(digest, held, since, onDay)).finally(progress.stop)

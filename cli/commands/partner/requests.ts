@@ -69,7 +69,7 @@ function momentOf(since: string): string {
 const writtenMilliseconds = 2000
 
 /** Searches again if a request id is not found, because the request may not have been logged yet. */
-async function readPatiently(read: RequestSource, search: RequestSearch, limit: number) {
+async function readWithRetry(read: RequestSource, search: RequestSearch, limit: number) {
   const found = await read(search, limit)
   if (found.length > 0 || search.requestId === undefined) return found
   await Bun.sleep(writtenMilliseconds)
@@ -93,7 +93,7 @@ const list = command({
   async run({ args }) {
     const [limit, search] = [parseLimit(args.limit), searchOf(args)]
     await withSource(args, async (read) => {
-      const found = await readPatiently(read, search, limit + 1)
+      const found = await readWithRetry(read, search, limit + 1)
       const rows = cutToLimit(found, limit, () => 'raise --limit to see older ones')
       print(args, rows, () => rows.map(describeRequest).join('\n') || nothingFound(search))
     })

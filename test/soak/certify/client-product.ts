@@ -1,10 +1,10 @@
 import { createClient } from '../../../client/src/index.ts'
-import type { Asked, Held } from './product/habits.ts'
+import type { NextAction, StoredBooking } from './product/habits.ts'
 import type { Certifiable, verified } from './rig.ts'
 
 /** A product that consists of the client's loop and a map. It has either a checkpoint or a consumer. */
 export class ClientProduct implements Certifiable {
-  readonly stored = new Map<number, Held>()
+  readonly stored = new Map<number, StoredBooking>()
   private after: string | null = null
   private run = new AbortController()
   private work: Promise<void> | undefined
@@ -40,7 +40,7 @@ export class ClientProduct implements Certifiable {
     await this.work
   }
 
-  async act(_: Asked): Promise<void> {}
+  async act(_: NextAction): Promise<void> {}
 
   async register(_: typeof verified): Promise<void> {}
 }

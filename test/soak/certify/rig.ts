@@ -1,16 +1,16 @@
 import { verifyWebhook } from '../../../client/src/index.ts'
 import type { CertificationView } from '../../../src/certification/schema.ts'
 import type { Actor } from '../../support/app.ts'
-import type { Asked, Held } from './product/habits.ts'
+import type { NextAction, StoredBooking } from './product/habits.ts'
 
 /** The actions that a course can ask of a product. */
 export interface Certifiable {
   start(): void
   kill(): void
   close(): Promise<void>
-  act(asked: Asked): Promise<void>
+  act(asked: NextAction): Promise<void>
   register(verify: typeof verified): Promise<void>
-  readonly stored: Map<number, Held>
+  readonly stored: Map<number, StoredBooking>
 }
 
 /** Verifies a hint's signature and time, as products do. */
@@ -39,7 +39,7 @@ export async function certify(
       const asked = certification.next
       if (asked && JSON.stringify(asked) !== done) {
         done = JSON.stringify(asked)
-        await follow(actor, product, asked as Asked, `${path}/${id}`, profiles)
+        await follow(actor, product, asked as NextAction, `${path}/${id}`, profiles)
       }
       await Bun.sleep(150)
     }
@@ -61,7 +61,7 @@ async function begin(actor: Pick<Actor, 'send'>, path: string, body: object): Pr
 async function follow(
   actor: Pick<Actor, 'send'>,
   product: Certifiable,
-  asked: Asked,
+  asked: NextAction,
   path: string,
   profiles: string[],
 ): Promise<void> {

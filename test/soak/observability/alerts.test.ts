@@ -30,7 +30,7 @@ interface Fault {
   fires: string[]
   watched: Watched
   begin(): Promise<unknown>
-  mend(): Promise<unknown>
+  repair(): Promise<unknown>
 }
 
 const settings = (database: string) => ({
@@ -105,12 +105,12 @@ async function secondsUntil({ prometheus }: Watched, wanted: string[], before: s
 }
 
 /** Causes a fault and repairs it. Expects only the fault's own alerts to fire, and then to resolve. */
-async function go({ name, fires, watched, begin, mend }: Fault) {
+async function runFault({ name, fires, watched, begin, repair }: Fault) {
   await secondsUntil(watched, [], [], 0)
   const [begun] = [performance.now(), await begin()]
   const fired = await secondsUntil(watched, fires, [], begun)
   expect(fired.seen, name).toEqual(fires)
-  const [mended] = [performance.now(), await mend()]
+  const [mended] = [performance.now(), await repair()]
   const resolved = await secondsUntil(watched, [], fires, mended)
   expect(resolved.seen, name).toEqual(fires)
   return fires.map((alert) => ({
@@ -126,7 +126,7 @@ async function redisStopped(): Promise<Fault> {
   return {
     ...{ name: 'Redis stopped', fires: ['RedisDegraded'], watched },
     begin: () => redis.stop(),
-    async mend() {
+    async repair() {
       redis = await startRedis(Number(new URL(redis.url).port))
     },
   }
@@ -143,7 +143,7 @@ async function primaryFrozen(): Promise<Fault> {
     async begin() {
       thaw = await replicas.freezePrimary()
     },
-    async mend() {
+    async repair() {
       await thaw()
       // The alerts measure the share of errors, so many successful responses replace hours of waiting.
       const flood = async () => {
@@ -167,7 +167,7 @@ async function receiverDead(): Promise<Fault> {
       isDead = true
       for (let count = 0; count < 3; count += 1) await book()
     },
-    async mend() {
+    async repair() {
       isDead = false
       for (let count = 0; count < 40; count += 1) await book()
     },
@@ -196,14 +196,14 @@ async function consumerSilent(): Promise<Fault> {
       minutesAgo = 40
       await actor.send('POST', `/v1/bookings/${booking_id}/confirm`)
     },
-    mend: handle,
+    repair: handle,
   }
 }
 
 async function clockOff(): Promise<Fault> {
   const watched = await watch(settings('alerts'), 'test/soak/observability/moving-clock.ts')
   const move = async () => process.kill(watched.service.pid, 'SIGUSR2')
-  return { name: 'clock off', fires: ['ClockOff', 'NotReady'], watched, begin: move, mend: move }
+  return { name: 'clock off', fires: ['ClockOff', 'NotReady'], watched, begin: move, repair: move }
 }
 
 test('each fault fires only its own alerts, which end once it is repaired, and every query of the dashboard has data', async () => {
@@ -220,7 +220,7 @@ test('each fault fires only its own alerts, which end once it is repaired, and e
   ])
   const ready = performance.now()
   const polling = Promise.all(faults.map(({ watched }) => poll(watched)))
-  const times = await Promise.all(faults.map(go))
+  const times = await Promise.all(faults.map(runFault))
   const known = new Set((await readRules()).map(({ alert }) => alert))
   for (const { fires } of faults) for (const alert of fires) expect([...known]).toContain(alert)
   // The service that sends hints has data for everything on the dashboard.

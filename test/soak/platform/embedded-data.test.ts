@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openEmbeddedMongod } from '../../../src/platform/mongo/embedded.ts'
 import { isAlive } from '../../../src/platform/process.ts'
-import { keyIn, newPlace } from '../../support/embedded.ts'
+import { keyIn, makeDataDir } from '../../support/embedded.ts'
 import { partnerctl } from '../../support/processes.ts'
 
 test.concurrent('the first start prints three commands that work with a demo host, and later starts print no secret', async ({
   onTestFinished,
 }) => {
-  const { dataDir, start } = await newPlace(onTestFinished)
+  const { dataDir, start } = await makeDataDir(onTestFinished)
   const first = await start()
   const commands = first
     .output()
@@ -36,7 +36,7 @@ test.concurrent('the first start prints three commands that work with a demo hos
 test.concurrent('partnerctl without a running service starts and stops mongod itself, but creates no database', async ({
   onTestFinished,
 }) => {
-  const { dataDir, mongodPid } = await newPlace(onTestFinished)
+  const { dataDir, mongodPid } = await makeDataDir(onTestFinished)
   const list = () => partnerctl(['hosts', 'list', '--json'], { DATA_DIR: dataDir })
   const refused = `There is no database in ${dataDir}: set DATA_DIR or MONGODB_URL as for the service\n`
   const { code, stderr } = await list()
@@ -51,7 +51,7 @@ test.concurrent('partnerctl without a running service starts and stops mongod it
 test.concurrent('a server whose starter was killed before it could record the server is taken over', async ({
   onTestFinished,
 }) => {
-  const { dataDir, mongodPid } = await newPlace(onTestFinished)
+  const { dataDir, mongodPid } = await makeDataDir(onTestFinished)
   const first = await openEmbeddedMongod(dataDir)
   const pid = await mongodPid()
   await rm(join(dataDir, 'mongod.json'))
@@ -65,7 +65,7 @@ test.concurrent('a server whose starter was killed before it could record the se
 test.concurrent('a record in the data folder can name neither a program to run nor a server to join and stop', async ({
   onTestFinished,
 }) => {
-  const [own, other] = await Promise.all([newPlace(onTestFinished), newPlace(onTestFinished)])
+  const [own, other] = await Promise.all([makeDataDir(onTestFinished), makeDataDir(onTestFinished)])
   const foreign = await openEmbeddedMongod(other.dataDir)
   const foreignPid = await other.mongodPid()
   const [program, planted] = ['evil', 'planted'].map((name) => join(own.dataDir, name)) as [string, string]

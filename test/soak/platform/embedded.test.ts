@@ -2,14 +2,14 @@ import { rm } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { isAlive } from '../../../src/platform/process.ts'
 import { sender } from '../../support/app.ts'
-import { keyIn, newPlace } from '../../support/embedded.ts'
+import { keyIn, makeDataDir } from '../../support/embedded.ts'
 import { readFixture } from '../../support/fixtures.ts'
 import { partnerctl } from '../../support/processes.ts'
 
 test.concurrent('acknowledged writes survive kill -9 of the service and of mongod', async ({
   onTestFinished,
 }) => {
-  const { start, mongodPid } = await newPlace(onTestFinished)
+  const { start, mongodPid } = await makeDataDir(onTestFinished)
   const first = await start()
   const key = keyIn(first.output()) as string
   const send = sender(fetch, first.url)
@@ -42,7 +42,7 @@ test.concurrent('acknowledged writes survive kill -9 of the service and of mongo
 test.concurrent('a second process and partnerctl join the running mongod, and the last one to exit stops it', async ({
   onTestFinished,
 }) => {
-  const { dataDir, start, mongodPid } = await newPlace(onTestFinished)
+  const { dataDir, start, mongodPid } = await makeDataDir(onTestFinished)
   const first = await start()
   const second = await start()
   const pid = await mongodPid()
@@ -60,7 +60,7 @@ test.concurrent('a second process and partnerctl join the running mongod, and th
 test.concurrent('after kill -9 of the service alone the next start takes over its mongod', async ({
   onTestFinished,
 }) => {
-  const { start, mongodPid } = await newPlace(onTestFinished)
+  const { start, mongodPid } = await makeDataDir(onTestFinished)
   const first = await start()
   const pid = await mongodPid()
   await first.end('SIGKILL')
@@ -74,7 +74,7 @@ test.concurrent('after kill -9 of the service alone the next start takes over it
 test.concurrent('a service stopped or killed during its first start leaves nothing that prevents the next start', async ({
   onTestFinished,
 }) => {
-  const { dataDir, start, startHastily, mongodPid, serversOnDisk } = await newPlace(onTestFinished)
+  const { dataDir, start, startHastily, mongodPid, serversOnDisk } = await makeDataDir(onTestFinished)
   const asked = startHastily()
   while ((await serversOnDisk()).length === 0) await Bun.sleep(20)
   asked.kill('SIGTERM')
@@ -95,7 +95,7 @@ test.concurrent('a service stopped or killed during its first start leaves nothi
 test.concurrent('a killed mongod that two services use is restarted, and the last one to exit stops the new one', async ({
   onTestFinished,
 }) => {
-  const { start, mongodPid, serversOnDisk } = await newPlace(onTestFinished)
+  const { start, mongodPid, serversOnDisk } = await makeDataDir(onTestFinished)
   const [first, second] = [await start(), await start()]
   const old = await mongodPid()
   process.kill(old, 'SIGKILL')

@@ -1,5 +1,5 @@
 /** A booking as a product stores it. */
-export interface Held {
+export interface StoredBooking {
   booking_id: number
   status: string
   checkin_at: string
@@ -50,7 +50,7 @@ export type Wrong =
   | 'only-hints'
 
 /** The part of `next` that a product needs. */
-export interface Asked {
+export interface NextAction {
   action: string
   booking_id: number | null
   listing_id: number | null

@@ -1,5 +1,5 @@
 import type { Certifiable } from '../rig.ts'
-import type { Asked, Habits } from './habits.ts'
+import type { Habits, NextAction } from './habits.ts'
 import { Reader } from './reader.ts'
 import { Receiver } from './receiver.ts'
 import { Site } from './site.ts'
@@ -42,7 +42,7 @@ export class Product implements Certifiable {
     await this.work
   }
 
-  act(asked: Asked): Promise<void> {
+  act(asked: NextAction): Promise<void> {
     return this.writer.act(asked)
   }
 

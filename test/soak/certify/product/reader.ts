@@ -1,4 +1,4 @@
-import type { Held } from './habits.ts'
+import type { StoredBooking } from './habits.ts'
 import { type Answer, Failed, type Site } from './site.ts'
 
 const emptyPage = {
@@ -13,7 +13,7 @@ function versionOf(date: Date): string {
 /** Reads the feed; its stored data survives crashes. */
 export class Reader {
   /** The bookings on the product's disk. */
-  readonly stored = new Map<number, Held>()
+  readonly stored = new Map<number, StoredBooking>()
   private position: string | undefined
   private hasSynced = false
   private hint = Promise.withResolvers<void>()
@@ -127,7 +127,7 @@ export class Reader {
     return this.consume()
   }
 
-  private store({ booking_id, status, checkin_at, checkout_at }: Held & { version: string }): void {
+  private store({ booking_id, status, checkin_at, checkout_at }: StoredBooking & { version: string }): void {
     const known = this.stored.get(booking_id)
     if (this.site.is('fails-at-unknown-cancellations') && !known && status === 'cancelled' && this.hasSynced)
       throw new Error(`There is no booking ${booking_id} to cancel`)

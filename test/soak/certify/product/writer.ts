@@ -1,4 +1,4 @@
-import type { Asked } from './habits.ts'
+import type { NextAction } from './habits.ts'
 import { Failed, patiently, type Site, whole } from './site.ts'
 
 const day = 86_400_000
@@ -23,7 +23,7 @@ export class Writer {
   constructor(private readonly site: Site) {}
 
   /** Does what a person who uses the product would do. */
-  async act(asked: Asked): Promise<void> {
+  async act(asked: NextAction): Promise<void> {
     if (asked.action === 'push_all') await this.pushAll(asked)
     if (asked.action === 'push_change') await this.pushChange(asked)
     if (asked.action === 'book') await this.book(asked)
@@ -31,7 +31,7 @@ export class Writer {
       await patiently(() => this.site.send('POST', `/bookings/${asked.booking_id}/cancel`, {}, whole))
   }
 
-  private async pushAll({ room_types, start_date, end_date }: Asked): Promise<void> {
+  private async pushAll({ room_types, start_date, end_date }: NextAction): Promise<void> {
     const last = this.site.is('pushes-half-a-year')
       ? addDays(start_date as string, 180)
       : (end_date as string)
@@ -53,7 +53,7 @@ export class Writer {
     start_date,
     end_date,
     available,
-  }: Asked): Promise<void> {
+  }: NextAction): Promise<void> {
     const item = { listing_id, room_type_id, start_date, end_date, available }
     // Acts like a second worker that still has the previous counts.
     const [before] = this.asked
@@ -80,7 +80,7 @@ export class Writer {
       }
   }
 
-  private async book({ listing_id, room_type_id, checkin_at, checkout_at }: Asked): Promise<void> {
+  private async book({ listing_id, room_type_id, checkin_at, checkout_at }: NextAction): Promise<void> {
     if (this.site.is('gives-up-when-unavailable') && this.hasForgotten) return
     const body = { user_id: 1001, listing_id, room_type_id, checkin_at, checkout_at }
     this.keys += 1
