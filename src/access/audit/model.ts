@@ -5,23 +5,23 @@ const fields = {
   at: field.moment,
   /** A command's effective OS user, a partner's key, or `service`. */
   user: field.text,
-  /** The computer's name, or a partner's client address. */
+  /** The machine's hostname, or the client address of a partner's request. */
   machine: field.text,
   /** The user who ran the command through `sudo`, as reported by `sudo`; null if `sudo` was not used. */
   sudo_user: field.textOrNull,
-  /** The account of the database connection; null if it has none, for example on the embedded server. */
+  /** The account that the database connection uses; null if it uses none, for example with the embedded server. */
   database_user: field.textOrNull,
   /** The command, for example `keys revoke`. */
   action: field.text,
   target: field.text,
-  /** The reason as free text; null if none was given or the guest was erased. */
+  /** The reason, as free text; null if none was given or the guest was erased. */
   reason: field.textOrNull,
 }
 const hostFields = { host_id: field.number, ...fields }
 
 /**
- * A record of an administrative action, a partner's booking transition or webhook change, or a webhook that the service
- * turned off, with actor, target and time.
+ * A record of an administrative action, of a partner's booking transition or webhook change, or of the service turning
+ * off a webhook.
  */
 export type AuditEntry = Stored<typeof fields>
 

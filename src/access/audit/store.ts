@@ -5,28 +5,29 @@ import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { runBatched } from '../../platform/mongo/statements.ts'
 import { type AuditEntry, auditModel, type HostAuditEntry, hostAuditModel } from './model.ts'
 
-/** The actor of an action: the user of a command, a key, or the service. */
+/** Who performed an action: the user who ran a command, a partner's key, or the service. */
 export type Actor = Pick<AuditEntry, 'user' | 'machine'> &
   Partial<Pick<AuditEntry, 'sudo_user' | 'database_user'>>
 
 /** An action to be recorded. */
 export type Action = Pick<AuditEntry, 'at' | 'action' | 'target'> & {
-  /** Free text, stored in a separate field because it may be about a person. */
+  /** Free text, stored in a separate field because it may contain personal data. */
   reason?: string | null
   /**
-   * The host whose data the action concerns; null for actions on hosts and keys themselves, or on several hosts' data.
+   * The host whose data the action concerns; null for actions on hosts and keys themselves, or on the data of several
+   * hosts.
    */
   host_id: number | null
-  /** The actor, if it is not the user who runs this command. */
+  /** The actor; defaults to the user who runs this command. */
   actor?: Actor
 }
 
-/** Returns the audit log's name for a booking. */
+/** Returns the audit log's `target` for a booking. */
 export function bookingTarget(id: number): string {
   return `booking ${id}`
 }
 
-/** Returns the entries about the given targets of a host, oldest first. */
+/** Returns a host's entries about the given targets, oldest first. */
 export function findActionsOn(db: Db, hostId: number, targets: string[]): Promise<HostAuditEntry[]> {
   return hostAuditModel(db)
     .find({ host_id: hostId, target: { $in: targets } })
@@ -34,23 +35,23 @@ export function findActionsOn(db: Db, hostId: number, targets: string[]): Promis
     .lean()
 }
 
-/** Erases the reasons of all actions on the given targets of a host. */
+/** Erases the reasons of all of a host's entries about the given targets. */
 export async function eraseReasons(db: Db, hostId: number, targets: string[]): Promise<void> {
   const filter = { host_id: hostId, target: { $in: targets }, reason: { $ne: null } }
   await hostAuditModel(db).updateMany(filter, { $set: { reason: null } })
 }
 
-/** Returns the audit log's actor for a partner. */
+/** Returns the actor to record for a partner. */
 export function partnerActor({ keyId, address }: { keyId: number; address: string }) {
   return { user: `key ${keyId}`, machine: address }
 }
 
-/** Returns the audit log's actor for the service itself. */
+/** Returns the actor to record for the service itself. */
 export function serviceActor() {
   return { user: 'service', machine: hostname() }
 }
 
-/** Adds an entry to the audit log, in the action's own transaction if it has one. */
+/** Adds an entry to the audit log, within the action's transaction if `session` is given. */
 export async function recordAction(
   db: Db,
   { host_id, actor, reason = null, ...action }: Action,
@@ -71,11 +72,11 @@ async function insertEntries(
   return []
 }
 
-/** The account of each database connection, cached so that a command on many guests queries it only once. */
+/** The account of each database connection, cached so that a command that affects many guests queries it only once. */
 const accounts = new WeakMap<Db, Promise<string | null>>()
 
 /**
- * Returns the actor of this command: the OS user who runs it. The name is not taken from `USER`, because anybody can
+ * Returns the actor for this command, the OS user who runs it. The name is not taken from `USER`, because anyone can
  * set that variable.
  */
 async function commandActor(db: Db): Promise<Required<Actor>> {
@@ -95,10 +96,10 @@ async function accountOf(db: Db): Promise<string | null> {
   return account ? `${account.user}@${account.db}` : null
 }
 
-/** An entry with its id. Pass the last entry's id as `after` to list the next page. */
+/** An audit log entry with its id. Pass the last entry's id as `after` to list the next page. */
 export type ListedAction = AuditEntry & { id: string }
 
-/** Criteria for entries of the audit log. */
+/** Criteria for audit log entries. An absent field matches every entry. */
 export interface AuditCriteria {
   /** Only entries older than the entry with this id. */
   after?: string | undefined
@@ -108,7 +109,7 @@ export interface AuditCriteria {
 }
 
 /**
- * Returns the latest entries of the audit log, newest first.
+ * Returns up to `limit` matching entries of the audit log, newest first.
  *
  * @throws DomainError `not_found` if no entry has the id `after`
  */
@@ -147,7 +148,9 @@ async function findAction(db: Db, id: string): Promise<StoredAction> {
   return found
 }
 
-/** Returns the effective user's name, or the user id if it has no name, which is possible in a container. */
+/**
+ * Returns the effective user's name, or `uid` and the user id if the user has no name, as may happen in a container.
+ */
 function effectiveUser(): string {
   const { exitCode, stdout } = Bun.spawnSync(['/usr/bin/id', '-un'], { stderr: 'ignore' })
   const name = exitCode === 0 ? stdout.toString().trim() : ''

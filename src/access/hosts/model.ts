@@ -8,7 +8,8 @@ const fields = {
   created_at: field.moment,
   last_login_at: field.momentOrNull,
   /**
-   * Time at which the host was suspended; null if it is not suspended. All keys of a suspended host count as inactive.
+   * Time at which the host was suspended; null if it is not suspended. All of a suspended host's keys are treated as
+   * inactive.
    */
   suspended_at: field.momentOrNull,
 }

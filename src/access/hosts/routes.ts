@@ -5,7 +5,7 @@ import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { output, responseObject, withTitle } from '../../http/schema/fields.ts'
 
-/** Route that returns the host profile, which a partner reads to check a key (contract, `GET /v1/me`). */
+/** Defines the route that returns the host profile, which partners read to check a key (contract, `GET /v1/me`). */
 export function hostRoutes(app: AppContext) {
   return new Elysia({ tags: ['Host'] }).use(guard(app)).get(
     '/me',

@@ -9,7 +9,7 @@ import { type Host, hostModel } from './model.ts'
 /**
  * Creates a host account.
  *
- * @throws DomainError `validation` if another host has this e-mail address
+ * @throws DomainError `validation` at `email` if another host has this e-mail address
  */
 export async function createHost(
   db: Db,
@@ -38,7 +38,7 @@ function refuseTakenAddress(error: unknown): never {
 /**
  * Changes a host's name or e-mail address.
  *
- * @throws DomainError `not_found`; `validation` if another host has this e-mail address
+ * @throws DomainError `not_found`; `validation` at `email` if another host has this e-mail address
  */
 export async function updateHost(
   db: Db,
@@ -58,7 +58,7 @@ export async function updateHost(
 }
 
 /**
- * Suspends or resumes a host. A host that is already suspended keeps its suspension date.
+ * Suspends or resumes a host. A host that is already suspended keeps its original suspension time.
  *
  * @param at time of the suspension; null resumes the host
  * @throws DomainError `not_found`
@@ -70,7 +70,7 @@ export async function setHostSuspended(db: Db, idOrEmail: string | number, at: D
   return findHost(db, id)
 }
 
-/** Returns the first hosts with an id above `after`, ordered by id. */
+/** Returns up to `limit` hosts with ids greater than `after`, ordered by id. */
 export async function listHosts(db: Db, { after, limit }: { after: number; limit: number }): Promise<Host[]> {
   return hostModel(db)
     .find({ id: { $gt: after } })
@@ -79,7 +79,7 @@ export async function listHosts(db: Db, { after, limit }: { after: number; limit
     .lean()
 }
 
-/** Returns the ids of suspended hosts among the given ids. */
+/** Returns the given ids that belong to suspended hosts. */
 export async function findSuspendedHostIds(db: Db, ids: number[]): Promise<number[]> {
   const suspended = { id: { $in: ids }, suspended_at: { $ne: null } }
   return (await hostModel(db).collection.find<Host>(suspended).toArray()).map(({ id }) => id)

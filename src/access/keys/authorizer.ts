@@ -19,17 +19,23 @@ interface CachedKey {
   version: string | null
 }
 
-/** Maximum age at which a cached record is trusted. A command without Redis may change a key without announcing it. */
+/**
+ * Maximum age at which a cached record is trusted. A command that runs without Redis may change a key without
+ * announcing the change.
+ */
 const staleAfterMilliseconds = 5000
 const maxCachedKeys = 10_000
 
-/** Delay before a throttled look-up is retried. */
+/** Delay after which a client may retry a throttled lookup. */
 const lookUpPauseMilliseconds = 1000
 
 /** Maximum number of requests per minute to the routes about the key itself (decisions §18). */
 const insightLimit = 60
 
-/** Authorizes requests by their key, with one round trip to the rate limiter and no database read for a cached key. */
+/**
+ * Authorizes requests by API key. For a cached key, this takes one round trip to the rate limiter and usually no
+ * database query.
+ */
 export class KeyAuthorizer implements Authorizer {
   private readonly cached = new Map<string, CachedKey>()
   private readonly lookUps = new Map<string, Promise<CachedKey>>()
@@ -70,8 +76,8 @@ export class KeyAuthorizer implements Authorizer {
   }
 
   /**
-   * Looks up a key once for all of its concurrent requests, so that a burst of requests with one key does not count as
-   * guessing keys.
+   * Looks up a key once for all of its concurrent requests, so that a burst of requests with the same key is not
+   * mistaken for key guessing.
    */
   private lookUp(hash: string, now: Date, mayLookUp: () => Promise<boolean>): Promise<CachedKey> {
     const current = this.lookUps.get(hash)
@@ -125,9 +131,9 @@ function limitOf({ rate_limit }: ApiKey, defaultLimit: number): number {
 }
 
 /**
- * Returns true if a cached record is recent enough to decide a request. While changes cannot be announced, no cached
- * record may allow a request, so the record is read again. A fresh record may still refuse a request, so that a flood
- * of refused requests does not reach the database.
+ * Returns true if a cached record is recent enough to authorize or refuse a request. While changes cannot be announced,
+ * a cached record must not allow a request, so the record is read again. A fresh cached record may still refuse a
+ * request, so that a flood of refused requests does not reach the database.
  */
 function isCurrent(cached: CachedKey, version: string | null, now: Date, isRefused: boolean): boolean {
   const isFresh = now.getTime() - cached.readAt < staleAfterMilliseconds

@@ -6,11 +6,11 @@ const secretFields = {
   hash: field.text,
   /** The secret's first 12 characters. */
   prefix: field.text,
-  /** End of the rotation's overlap; null for the current secret. */
+  /** Time at which the rotation's overlap ends; null for the current secret. */
   expires_at: field.momentOrNull,
 }
 
-/** One secret of a key. A rotated key keeps its previous secrets, each with the end of its overlap. */
+/** One secret of a key. A rotated key keeps its previous secrets, each with the time at which its overlap ends. */
 export type KeySecret = Stored<typeof secretFields>
 
 const fields = {
@@ -22,18 +22,18 @@ const fields = {
   active: field.flag,
   revoked_at: field.momentOrNull,
   expires_at: field.momentOrNull,
-  /** Requests per minute; null for the service's default. */
+  /** Maximum number of requests per minute; null for the service's default. */
   rate_limit: field.numberOrNull,
   /**
-   * Networks from which the key is accepted, in CIDR form; empty if the key is accepted from anywhere. Keys minted by
-   * the first release lack this field.
+   * Networks from which the key is accepted, in CIDR notation; empty if the key is accepted from anywhere. Keys minted
+   * by the first release lack this field.
    */
   allowed_from: field.list<string>(String) as Field<string[] | undefined>,
   usage_count: { ...field.number, default: 0 },
   last_used_at: field.momentOrNull,
   /** Latest version up to which the key has read the booking feed; null until the key reads the feed. */
   bookings_read: field.momentOrNull,
-  /** The last 20 client addresses, latest first. */
+  /** The 20 most recent client addresses, newest first. */
   addresses: field.listOf({ address: field.text, last_used_at: field.moment }),
   created_at: field.moment,
 }

@@ -6,7 +6,7 @@ import { inspectKey } from './authorizer.ts'
 import { KeyView } from './schema.ts'
 import { serializeKey } from './serialize.ts'
 
-/** Route that shows a key's record to its holder (decisions §18). */
+/** Defines the route that shows a key's record to its holder (decisions §18). */
 export function keyRoutes(app: AppContext) {
   return new Elysia({ tags: ['Key'] }).use(guard(app)).get(
     '/key',

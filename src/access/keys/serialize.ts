@@ -25,7 +25,7 @@ export function serializeKey(
   }
 }
 
-/** Returns the time at which the last running overlap ends, or null if no overlap is running. */
+/** Returns the time at which the last of a key's running overlaps ends, or null if no overlap is running. */
 function latestOverlap({ secrets }: ApiKey, now: Date): Date | null {
   const running = secrets.flatMap(({ expires_at }) => (expires_at && expires_at > now ? [expires_at] : []))
   return running.sort((one, other) => other.getTime() - one.getTime())[0] ?? null

@@ -14,11 +14,13 @@ export interface NewKey {
   permissions: Permission[]
   expiresAt?: Date | null
   rateLimit?: number | null
-  /** Networks from which the key is accepted, in CIDR form; absent or empty if it is accepted from anywhere. */
+  /**
+   * Networks from which the key is accepted, in CIDR notation; absent or empty if the key is accepted from anywhere.
+   */
   allowedFrom?: string[]
 }
 
-/** A key's record together with the key itself, which cannot be shown again later. */
+/** A key's record together with the key itself, which cannot be shown again. */
 export interface MintedKey {
   key: string
   record: ApiKey
@@ -57,7 +59,7 @@ function toSecret(key: string) {
   return { hash: hashApiKey(key), prefix: key.slice(0, shownLength), expires_at: null }
 }
 
-/** Returns the first keys with an id above `after`, ordered by id. */
+/** Returns up to `limit` keys with ids greater than `after`, ordered by id. */
 export async function listKeys(
   db: Db,
   { after, limit }: { after: number; limit: number },
@@ -69,7 +71,7 @@ export async function listKeys(
     .lean()
 }
 
-/** Returns the key that has a secret with this hash, or null. */
+/** Returns the key that has a secret with this hash, or null if there is none. */
 export async function findKeyByHash(db: Db, hash: string): Promise<ApiKey | null> {
   return keyModel(db).findOne({ 'secrets.hash': hash }).lean()
 }
@@ -91,7 +93,7 @@ export function findKeysOfHost(db: Db, hostId: number): Promise<ApiKey[]> {
   return keyModel(db).find({ host_id: hostId }).lean()
 }
 
-/** Returns the keys with a permission that are neither revoked nor expired, ordered by id. */
+/** Returns the keys that have a permission and are neither revoked nor expired, ordered by id. */
 export async function findKeysWith(db: Db, permission: Permission, now: Date): Promise<ApiKey[]> {
   const keys = await keyModel(db).find({ permissions: permission }).sort({ id: 1 }).lean()
   return keys.filter((key) => isUnexpired(key, now))
@@ -103,8 +105,8 @@ function isUnexpired(key: ApiKey, now: Date): boolean {
 }
 
 /**
- * Ends all running overlaps, so that only each key's latest secret works. Returns the number of keys that had an
- * overlap.
+ * Ends the running overlaps of all rotated keys, so that only each key's latest secret works. Returns the number of
+ * keys that had an overlap.
  */
 export async function endOverlaps(db: Db, now: Date): Promise<number> {
   const lasting = { expires_at: { $gt: now } }
@@ -116,19 +118,19 @@ export async function endOverlaps(db: Db, now: Date): Promise<number> {
   return modifiedCount
 }
 
-/** Returns the ids of the keys that expired after `after` and not later than `until`. */
+/** Returns the ids of the keys that expire after `after` and no later than `until`. */
 export async function findExpiredKeyIds(db: Db, after: Date, until: Date): Promise<number[]> {
   const expired = { expires_at: { $gt: after, $lte: until } }
   return (await keyModel(db).find(expired, { id: 1 }).lean()).map(({ id }) => id)
 }
 
-/** Returns the ids of keys that are neither revoked nor expired, among the given ids. */
+/** Returns the given ids that belong to keys that are neither revoked nor expired. */
 export async function findUnexpiredKeyIds(db: Db, ids: number[], now: Date): Promise<Set<number>> {
   const keys = await findKeysByIds(db, ids)
   return new Set(keys.filter((key) => isUnexpired(key, now)).map(({ id }) => id))
 }
 
-/** Returns the earliest time at which a working key expires; null if no working key has an expiry. */
+/** Returns the earliest time at which a working key expires; null if no working key will expire. */
 export async function findNextKeyExpiry(db: Db, now: Date): Promise<Date | null> {
   const working = { active: true, revoked_at: null, expires_at: { $gt: now } }
   const next = await keyModel(db).findOne(working, { expires_at: 1 }).sort({ expires_at: 1 }).lean()
@@ -141,7 +143,10 @@ export interface ReadPosition {
   read: Date
 }
 
-/** Returns the read position of each host that has read the booking feed and still has a key that may read it. */
+/**
+ * Returns the read position of each host that has read the booking feed and still has a key with access to it, furthest
+ * behind first.
+ */
 export function findReadPositions(db: Db, now: Date): Promise<ReadPosition[]> {
   const mayRead = {
     $and: [
@@ -159,9 +164,9 @@ export function findReadPositions(db: Db, now: Date): Promise<ReadPosition[]> {
 }
 
 /**
- * Returns the key with this id, or the key that starts with these 12 characters.
+ * Returns the key with this id, or the key with a secret that starts with these 12 characters.
  *
- * @throws DomainError `not_found`; `conflict` if several keys start with these characters
+ * @throws DomainError `not_found`; `conflict` if several keys match
  */
 export async function findKey(db: Db, idOrPrefix: string): Promise<ApiKey> {
   const text = idOrPrefix.trim()
@@ -173,8 +178,9 @@ export async function findKey(db: Db, idOrPrefix: string): Promise<ApiKey> {
 }
 
 /**
- * Gives a key a new secret; the previous secret keeps working for `overlapSeconds`. Rate limit, sandbox, usage and
- * stored responses belong to the key, so a retry with the new secret is still recognized as a retry.
+ * Gives a key a new secret. The previous secret keeps working for `overlapSeconds`. The rate limit, sandbox, usage and
+ * stored responses belong to the key rather than the secret, so a retry with the new secret is still recognized as a
+ * retry.
  *
  * @throws DomainError `not_found`; `conflict` for a revoked key
  */
@@ -193,7 +199,7 @@ export async function rotateKey(
       ...secret,
       expires_at: secret.expires_at ?? previousExpiresAt,
     }))
-    // If a concurrent rotation finished first, the filter matches nothing, so the new secret of that rotation is kept.
+    // If a concurrent rotation finished first, the filter matches nothing, so that rotation's new secret is kept.
     const seen = { id: found.id, 'secrets.0.hash': found.secrets[0]?.hash }
     const change = { $set: { secrets: [toSecret(key), ...previous] } }
     const record = await keyModel(db).findOneAndUpdate(seen, change, { new: true }).lean()
@@ -202,7 +208,7 @@ export async function rotateKey(
 }
 
 /**
- * Switches a key on or off.
+ * Activates or deactivates a key.
  *
  * @throws DomainError `not_found`; `conflict` for a revoked key
  */
@@ -213,13 +219,13 @@ export async function setKeyActive(db: Db, idOrPrefix: string, active: boolean):
   return change(db, found.id, { active })
 }
 
-/** Revokes a key permanently. Revoking it again changes nothing. */
+/** Revokes a key permanently. Revoking a revoked key changes nothing. */
 export async function revokeKey(db: Db, clock: Clock, idOrPrefix: string): Promise<ApiKey> {
   const found = await findKey(db, idOrPrefix)
   return found.revoked_at ? found : change(db, found.id, { active: false, revoked_at: clock() })
 }
 
-/** The fields of a key that an administrator can change; absent fields stay as they are. */
+/** The fields of a key that an administrator can change; absent fields stay unchanged. */
 export type KeyChange = Partial<
   Pick<ApiKey, 'name' | 'permissions' | 'rate_limit' | 'expires_at' | 'allowed_from'>
 >
@@ -239,15 +245,16 @@ async function change(db: Db, id: number, values: Partial<ApiKey>): Promise<ApiK
   return keyModel(db).findOneAndUpdate({ id }, { $set: values }, { new: true }).lean().orFail()
 }
 
-/** A key's use as counted by one process since its last flush. */
+/** A key's usage as counted by one process since its last flush. */
 export interface KeyUsage {
   count: number
   lastUsedAt: Date
   /**
-   * Version up to which the key has read the booking feed, in milliseconds since 1970; -1 if the key has not read it.
+   * Version up to which the key has read the booking feed, in milliseconds since 1970; -1 if the key has not read the
+   * feed.
    */
   bookingsRead: number
-  /** Client addresses, each with the time of its last request. */
+  /** Client addresses, each with the time of its most recent request. */
   addresses: Map<string, Date>
 }
 
@@ -280,7 +287,7 @@ export async function addKeyUsage(db: Db, usage: Map<number, KeyUsage>): Promise
 }
 
 /**
- * Parses an expiry. A date alone means the end of that UTC day, and a time without a zone is UTC.
+ * Parses an expiry time. A date alone means the end of that day in UTC, and a time without a zone is in UTC.
  *
  * @throws DomainError `validation` if the text is neither a date nor a time
  */

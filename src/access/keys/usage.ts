@@ -4,7 +4,7 @@ import { addKeyUsage, type KeyUsage } from './store.ts'
 
 const flushEveryMilliseconds = 2000
 
-/** Counts the requests of each key in memory and writes the totals every two seconds (decisions §3). */
+/** Counts each key's requests in memory and writes the counts every two seconds (decisions §3). */
 export class UsageTracker {
   private seen = new Map<number, KeyUsage>()
   private readonly flusher: ReturnType<typeof setInterval>

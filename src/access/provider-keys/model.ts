@@ -6,12 +6,12 @@ const fields = {
   provider: field.text,
   secret_id: field.text,
   sealed: field.text,
-  /** Keyed hash of the provider key. It is unique, because two accounts may not store the same key. */
+  /** Keyed hash of the provider key. It is unique per provider, because two accounts must not store the same key. */
   fingerprint: field.text,
   updated_at: field.moment,
 }
 
-/** A host's own key at an integration provider, encrypted. */
+/** A host's own key for an integration provider, stored encrypted. */
 export type ProviderKey = Stored<typeof fields>
 
 const schema = schemaOf(fields)

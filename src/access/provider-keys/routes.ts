@@ -11,7 +11,7 @@ const messages: Record<Outcome, string> = {
   unchanged: 'Provider key unchanged',
 }
 
-/** Route that stores the host's provider key (contract, `POST …/provider-key`). */
+/** Defines the route that stores the host's provider key (contract, `POST …/provider-key`). */
 export function providerKeyRoutes(app: AppContext) {
   return new Elysia({ prefix: '/integrations/:provider/provider-key', tags: ['Provider key'] })
     .use(guard(app))

@@ -12,7 +12,7 @@ export const ProviderKeyWrite = withTitle(
   }),
 )
 
-/** The outcome of storing a provider key (contract, Provider key outcome). */
+/** Possible outcomes of storing a provider key (contract, Provider key outcome). */
 export const outcomes = ['created', 'updated', 'unchanged'] as const
 export type Outcome = (typeof outcomes)[number]
 

@@ -11,8 +11,8 @@ import type { Outcome } from './schema.ts'
 const retry = Symbol('retry')
 
 /**
- * Stores a host's provider key. When identical requests race, one stores the key and the others find it already
- * stored.
+ * Stores a host's provider key. If identical requests run concurrently, one stores the key, and the others find it
+ * already stored.
  *
  * @param realm id of the sandbox in which the key must be unique; if undefined, the key must be unique among all
  * accounts
@@ -61,12 +61,12 @@ async function tryToStore(
       await providerKeyModel(db).create([{ ...owner, ...values }])
       return 'created'
     }
-    // This replaces only the key that was read, because an identical request may have finished first.
+    // The filter matches only the key that was read, because a concurrent request may have replaced it.
     const seen = { ...owner, fingerprint: own.fingerprint }
     const { modifiedCount } = await providerKeyModel(db).updateOne(seen, { $set: values })
     return modifiedCount === 1 ? 'updated' : retry
   } catch (error) {
-    // Either this host or another account has just stored the key; the next attempt finds out which.
+    // Either this host or another account has just stored the key. The next attempt determines which.
     if (isDuplicate(error)) return retry
     throw error
   }
@@ -76,13 +76,13 @@ function usedByAnother(): DomainError {
   return new DomainError('conflict', 'The provider key is already used by another account')
 }
 
-/** Returns true if any provider key is encrypted with a secret other than these. */
+/** Returns true if any provider key is encrypted with a secret that is not in `secretIds`. */
 export async function hasKeysUnderOthers(db: Db, secretIds: string[]): Promise<boolean> {
   return (await providerKeyModel(db).exists({ secret_id: { $nin: secretIds } })) !== null
 }
 
 /**
- * Re-encrypts every stored key that is not encrypted with the current secret; returns the number of re-encrypted keys.
+ * Re-encrypts every stored key that is not encrypted with the current secret. Returns the number of re-encrypted keys.
  */
 export async function reencryptProviderKeys(db: Db, clock: Clock, secrets: SecretBox): Promise<number> {
   let count = 0
@@ -94,7 +94,7 @@ export async function reencryptProviderKeys(db: Db, clock: Clock, secrets: Secre
       fingerprint: secrets.fingerprint(key),
       updated_at: clock(),
     }
-    // This replaces only the key that was read, because a key stored in the meantime is already encrypted with the
+    // The filter matches only the key that was read, because a key stored since then is already encrypted with the
     // current secret.
     const { modifiedCount } = await providerKeyModel(db).updateOne(
       { host_id: stored.host_id, provider: stored.provider, sealed: stored.sealed },

@@ -8,11 +8,10 @@ const hourMilliseconds = 60 * minuteMilliseconds
 export const countedMilliseconds = 24 * hourMilliseconds
 
 /**
- * Adds one journal's counts for several keys or addresses, with one write per hour for each key or address. Adding the
- * same batch again changes nothing.
+ * Adds one journal's counts for several keys or addresses, with one write per hour and key or address. Adding the same
+ * batch again changes nothing.
  *
- * @param journal the journal's name, which is part of its documents' ids, so that no two processes write to the same
- * document
+ * @param journal the journal's name; it is part of the document ids so that no two processes write to the same document
  */
 export async function addCounts(
   db: Db,
@@ -55,7 +54,7 @@ function increments(sinceHour: number, counts: KindCounts): [string, number][] {
   ])
 }
 
-/** Returns one key's counts by minute and process, from the beginning of the hour that contains `since`. */
+/** Returns one key's counts by minute and process, from the start of the hour that contains `since`. */
 export async function findCounts(
   db: Db,
   owner: { host_id: number; key_id: number },
@@ -73,7 +72,10 @@ export async function findCounts(
   )
 }
 
-/** Returns a key's counts by minute, for all processes, from the minute that contains `since`, at most a day ago. */
+/**
+ * Returns a key's counts by minute in ascending order, summed over all processes. The first minute is the one that
+ * contains `since`, or the minute 24 hours before `now` if that is later.
+ */
 export async function readCounts(
   db: Db,
   owner: { host_id: number; key_id: number },
@@ -88,12 +90,12 @@ export async function readCounts(
   return [...sums].sort(([one], [other]) => one - other).map(([minute, counts]) => [new Date(minute), counts])
 }
 
-/** Counts over a period: a key's requests, or a client network's failed authentications. */
+/** Counts over a period, either of a key's requests or of a client network's failed authentications. */
 export type Total = Pick<RequestCounts, 'host_id' | 'key_id' | 'address'> & { counts: KindCounts }
 
 /**
- * Returns the counts from the minute that contains `since`, summed over all processes. Only commands may call this
- * function, because it reads the counts of all keys.
+ * Returns the counts of each key and network from the minute that contains `since`, summed over all processes. Only
+ * commands may call this function, because it reads the counts of all keys.
  */
 export async function readTotals(db: Db, since: Date): Promise<Total[]> {
   const totals = new Map<string, Total>()

@@ -1,6 +1,6 @@
 import { unansweredStatus } from './kinds.ts'
 
-/** Criteria for requests; an absent field matches every request. */
+/** Criteria for requests. An absent field matches every request. */
 export interface RequestCriteria {
   host_id?: number
   key_id?: number
@@ -13,9 +13,10 @@ export interface RequestCriteria {
 }
 
 /**
- * Returns the database filter for the given criteria. Failures and other requests are two ranges of one index.
+ * Returns the database filter for the given criteria. Failures and all other requests are separate ranges of the same
+ * index.
  *
- * @param weekAgo start of the retention period of failures; earlier failures do not match
+ * @param weekAgo start of the failures' retention period; earlier failures do not match
  */
 export function requestFilter(question: RequestCriteria, weekAgo: Date) {
   const { statuses, request_id, since, after, ...owner } = question
@@ -42,7 +43,7 @@ function rangeOf(status: string): { $gte: number; $lte: number } {
   return { $gte: Number(status.replace('xx', '00')), $lte: Number(status.replace('xx', '99')) }
 }
 
-/** Returns a lower bound for the ids of requests that arrived at `at` or later. Ids begin with the arrival time. */
+/** Returns a lower bound for the ids of requests that arrived at `at` or later. Ids start with the arrival time. */
 export function lowestId(at: Date): string {
   const milliseconds = at.getTime().toString(16).padStart(12, '0')
   return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}`

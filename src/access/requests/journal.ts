@@ -7,28 +7,31 @@ import { countRequest, kindOf, type MinuteCounts } from './kinds.ts'
 import type { StoredRequest } from './model.ts'
 import { insertRequests, keptEntries, toStoredRequest, trimSeries } from './store.ts'
 
-/** Interval between writes. It leaves time for the write, so that an entry is visible within 2 s (decisions §18). */
+/**
+ * Interval between writes. It leaves enough time for the write itself that entries are visible within 2 s (decisions
+ * §18).
+ */
 const flushEveryMilliseconds = 1500
-/** Maximum number of unwritten entries that a process keeps (decisions §18). */
+/** Maximum number of unwritten entries that a process holds (decisions §18). */
 export const maxUnwritten = 10_000
 /**
- * Maximum number of unwritten failures per key, so that a key whose requests fail rapidly leaves room for other keys.
+ * Maximum number of unwritten failures per key, so that a key with a burst of failures leaves room for other keys.
  * Further requests with that key are counted but not listed.
  */
 export const maxUnwrittenOfKey = 1200
 
-/** A key, or a client network whose failed authentications are counted; a network's ids are 0. */
+/** A key, or a client network whose failed authentications are counted; both ids of a network are 0. */
 export type CountedKey = { id: number; hostId: number; address?: string }
 
 /**
- * Maximum number of networks whose failed authentications a process counts individually in one hour. A stranger with
- * many addresses must not fill the database, so all further networks are counted together.
+ * Maximum number of networks whose failed authentications a process counts individually in one hour. An attacker with
+ * many addresses must not be able to fill the database, so all further networks are counted together.
  */
 export const maxNetworks = 1000
-/** Name under which all further networks of an hour are counted. */
+/** Name under which all further networks in an hour are counted. */
 const otherNetworks = 'others'
 
-/** The recorded requests and counts of one key. */
+/** The recorded requests and counts of one key or network. */
 interface PendingEntries {
   key: CountedKey
   failures: StoredRequest[]
@@ -37,8 +40,8 @@ interface PendingEntries {
 }
 
 /**
- * Requests and counts that are written together. A batch does not change until it is written, so that the database
- * recognizes the parts that a failed attempt has already stored.
+ * Requests and counts that are written together. A batch does not change until it is written, so that a retry
+ * recognizes the parts that a failed attempt already stored.
  */
 interface Batch {
   number: number
@@ -46,27 +49,27 @@ interface Batch {
   requests: StoredRequest[]
 }
 
-/** A process trims a series when it first adds an entry, and again each time it has added this many entries. */
+/** A process trims a series when it first writes to the series, and again whenever it has added this many entries. */
 const trimEvery = 50
 /** Maximum number of series that one process tracks. */
 const maxSeries = 10_000
 
-/** Collects each key's requests in memory and writes them every 1.5 s, so that no request waits for the write. */
+/** Collects each key's requests in memory and writes them every 1.5 s, so that no request waits for a write. */
 export class RequestJournal implements Journal {
   private noted = new Map<number | string, PendingEntries>()
   /** The networks that are counted individually in the current hour. */
   private networks = { hour: 0, names: new Set<string>() }
-  /** Number of entries in memory, including entries that are being written. */
+  /** Number of entries in memory, including those being written. */
   private size = 0
   private readonly name = crypto.randomUUID()
   private batch: Batch | undefined
   private batches = 0
-  /** Number of entries added since a series was last trimmed, by the series' name. */
+  /** Number of entries added to each series since it was last trimmed, by series name. */
   private readonly untrimmed = new Map<string, number>()
   private writing: Promise<void> | undefined
   private readonly flusher: ReturnType<typeof setInterval>
 
-  /** @param onDropped receives the number of entries dropped for lack of room */
+  /** @param onDropped receives the number of entries that were dropped for lack of room */
   constructor(
     private readonly db: Db,
     private readonly log: Logger,
@@ -91,9 +94,9 @@ export class RequestJournal implements Journal {
     countRequest(this.notedOf(counted).counts, entry.at.getTime(), kindOf(entry.status))
   }
 
-  /** Writes everything recorded so far; if the write fails, the batch is kept for the next attempt. */
+  /** Writes everything recorded before the call. If the write fails, the batch is kept for the next attempt. */
   async flush(): Promise<void> {
-    // Entries recorded after the current write began belong to the next write.
+    // Entries recorded after the current write started belong to the next write.
     await this.writing
     this.writing ??= this.write().finally(() => {
       this.writing = undefined
@@ -124,12 +127,12 @@ export class RequestJournal implements Journal {
     const request = toStoredRequest(key, entry)
     const series = request.failed ? failures : others
     series.push(request)
-    // Entries that would be trimmed immediately need not be written.
+    // Entries that would be trimmed immediately do not need to be written.
     if (others.length >= keptEntries.others * 1.1)
       this.size -= others.splice(0, others.length - keptEntries.others).length
   }
 
-  /** Writes the batch of a failed attempt first, then the entries recorded since. */
+  /** If the previous attempt failed, retries its batch before writing the entries recorded since. */
   private async write(): Promise<void> {
     const isLate = this.batch !== undefined
     this.batch ??= this.takeBatch()
@@ -161,7 +164,10 @@ export class RequestJournal implements Journal {
     await this.trim(requests)
   }
 
-  /** Trims the written series that are due. A failure is only logged, because a later write trims the series again. */
+  /**
+   * Trims the written series that are due for trimming. A failure is only logged, because a later write trims the
+   * series again.
+   */
   private async trim(written: StoredRequest[]): Promise<void> {
     for (const [name, added] of Map.groupBy(written, ({ key_id, failed }) => `${key_id}:${failed}`)) {
       const untrimmed = (this.untrimmed.get(name) ?? trimEvery) + added.length

@@ -1,7 +1,7 @@
-/** The status recorded for a request that a sandbox fault left without a response (decisions §22). */
+/** Status recorded for a request that a sandbox fault left without a response (decisions §22). */
 export const unansweredStatus = 0
 
-/** Kinds of response that are counted separately. The status determines the kind; 429 has its own. */
+/** Kinds of responses that are counted separately. The status determines the kind, and 429 has its own kind. */
 export type ResponseKind = 'succeeded' | 'refused' | 'limited' | 'failed' | 'unanswered'
 
 /** Returns the kind of a response with this status. */
@@ -12,21 +12,21 @@ export function kindOf(status: number): ResponseKind {
   return status < 500 ? 'refused' : 'failed'
 }
 
-/** Number of requests by kind. */
+/** Numbers of requests by kind. */
 export type KindCounts = Partial<Record<ResponseKind, number>>
 
-/** One key's counts by the start of the minute, in milliseconds since 1970. */
+/** One key's or network's counts, by the start of the minute in milliseconds since 1970. */
 export type MinuteCounts = Map<number, KindCounts>
 
 export const minuteMilliseconds = 60_000
 
-/** Adds one request to the minute that contains `at`. */
+/** Counts one request in the minute that contains `at`. */
 export function countRequest(counts: MinuteCounts, at: number, kind: ResponseKind): void {
   const known = countsOf(counts, at)
   known[kind] = (known[kind] ?? 0) + 1
 }
 
-/** Adds requests to the minute that contains `at`. */
+/** Adds counts to the minute that contains `at`. */
 export function addToMinute(counts: MinuteCounts, at: number, added: KindCounts): void {
   addKinds(countsOf(counts, at), added)
 }

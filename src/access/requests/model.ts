@@ -4,7 +4,7 @@ import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 import type { KindCounts } from './kinds.ts'
 
 const requestFields = {
-  /** Assigned when the request is recorded, so that a repeated write stores it only once. Ids sort by arrival. */
+  /** Assigned when the request is recorded, so that a repeated write stores it only once. Ids sort by arrival time. */
   _id: field.text,
   host_id: field.number,
   key_id: field.number,
@@ -34,12 +34,16 @@ request.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'request_expiry'
 export const requestModel = modelOf<StoredRequest>('requests', request)
 
 const countsFields = {
-  /** Made up of the key or address, the hour and the journal, so that no two processes write to the same document. */
+  /**
+   * Consists of the key id or address, the hour and the journal's name, so that no two processes write to the same
+   * document.
+   */
   _id: field.text,
   host_id: field.number,
   key_id: field.number,
   /**
-   * Client network whose failed authentications are counted; absent for a key. A network's host id and key id are 0.
+   * Client network whose failed authentications are counted; absent for a key. For a network, the host id and key id
+   * are 0.
    */
   address: field.textOrNull,
   hour: field.moment,
@@ -50,7 +54,10 @@ const countsFields = {
   expires_at: field.moment,
 }
 
-/** One process's counts for one hour, by minute: a key's requests, or a client network's failed authentications. */
+/**
+ * One process's counts by minute for one hour, either of a key's requests or of a client network's failed
+ * authentications.
+ */
 export type RequestCounts = Stored<typeof countsFields>
 
 const counts = schemaOf(countsFields)

@@ -10,7 +10,7 @@ export interface RequestPage {
 }
 
 /**
- * Reads the page of a key's requests after a cursor.
+ * Returns the page of a key's requests after a cursor, or the first page if there is no cursor.
  *
  * @throws DomainError `validation` if the cursor is malformed or belongs to another key
  */
@@ -30,7 +30,9 @@ export async function readRequestPage(
   }
 }
 
-/** Encodes the id of a page's last entry as an opaque cursor for the next page, which only this key can use. */
+/**
+ * Encodes the id of a page's last entry as an opaque cursor for the next page. The cursor is valid only for this key.
+ */
 export function writeCursor(keyId: number, entryId: string): string {
   return Buffer.from(`${keyId}.${entryId}`).toString('base64url')
 }
@@ -44,8 +46,8 @@ function partsOf(cursor: string): { key: number; id: string } | null {
 }
 
 /**
- * Returns a problem if a cursor is malformed, regardless of its key, to be reported together with the query's other
- * problems (decisions §1).
+ * Reports a malformed cursor together with the query's other problems (decisions §1). {@link readCursor} checks the
+ * key.
  */
 export function cursorProblems({ cursor }: { cursor?: string }): Problem[] {
   if (cursor === undefined || partsOf(cursor)) return []
@@ -53,9 +55,9 @@ export function cursorProblems({ cursor }: { cursor?: string }): Problem[] {
 }
 
 /**
- * Returns the id of the entry after which a page continues.
+ * Returns the id of the entry after which the cursor's page starts.
  *
- * @throws DomainError `validation` if the text is not a cursor of this key
+ * @throws DomainError `validation` if the cursor is malformed or belongs to another key
  */
 export function readCursor(keyId: number, cursor: string): string {
   const parts = partsOf(cursor)

@@ -18,7 +18,7 @@ import {
 } from './schema.ts'
 import type { LoggedRequest } from './store.ts'
 
-/** Routes that list and count a key's requests (decisions §18). */
+/** Defines the routes that list and count a key's requests (decisions §18). */
 export function requestRoutes(app: AppContext) {
   const access: Access = { permission: 'any', window: 'insight', environment: 'skips', readsOwnKey: true }
   const { liveDb, clock } = app
@@ -77,7 +77,7 @@ function momentOf(since: string | undefined): Date | undefined {
   return (since !== undefined && parseMoment(since)) || undefined
 }
 
-/** Serializes a logged request; the response omits the ids of its host and key. */
+/** Serializes a logged request, omitting its host and key ids. */
 export function serializeRequest({
   id,
   request_id,

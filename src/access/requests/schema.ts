@@ -38,7 +38,7 @@ export const requestFilters = {
   since: since('Earliest arrival time of the requests to include: ISO 8601, or `YYYY-MM-DD HH:MM:SS` in UTC'),
 }
 
-/** Query of `GET /v1/requests/counts`. */
+/** Query parameters of `GET /v1/requests/counts`. */
 export const countFilters = {
   since: since('First minute to include: ISO 8601, or `YYYY-MM-DD HH:MM:SS` in UTC'),
 }

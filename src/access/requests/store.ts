@@ -6,7 +6,10 @@ import { lowestId, type RequestCriteria, requestFilter } from './criteria.ts'
 import { kindOf } from './kinds.ts'
 import { requestModel, type StoredRequest } from './model.ts'
 
-/** Entries per key that trimming keeps; between trims, up to 10,000 failures and 1,100 others exist (decisions §18). */
+/**
+ * Number of entries per key that a trim keeps. Between trims, a key may have up to 10,000 failures and 1,100 other
+ * entries (decisions §18).
+ */
 export const keptEntries = { failures: 9900, others: 1000 } as const
 const dayMilliseconds = 86_400_000
 /** Retention period of failures. */
@@ -14,7 +17,7 @@ export const failureMilliseconds = 7 * dayMilliseconds
 /** Retention period of all other entries. Without it, entries of unused keys would be kept forever. */
 const otherMilliseconds = 90 * dayMilliseconds
 
-/** Number of entries per database write, small enough that other requests are served between writes. */
+/** Number of entries per database write, small enough that other requests can be served between writes. */
 const entriesPerWrite = 500
 
 /** Identifies one of a key's two series of requests: failures or all others. */
@@ -31,7 +34,7 @@ export function toStoredRequest(key: { id: number; hostId: number }, entry: Requ
   }
 }
 
-/** Stores entries, skipping entries that are already stored. */
+/** Stores entries, skipping any that are already stored. */
 export async function insertRequests(db: Db, requests: StoredRequest[]): Promise<void> {
   const { collection } = requestModel(db)
   for (let start = 0; start < requests.length; start += entriesPerWrite) {
@@ -40,7 +43,7 @@ export async function insertRequests(db: Db, requests: StoredRequest[]): Promise
   }
 }
 
-/** Removes a series' oldest entries beyond the number to keep. */
+/** Deletes all but a series' newest entries; see {@link keptEntries}. */
 export async function trimSeries(db: Db, { host_id, key_id, failed }: RequestSeries): Promise<void> {
   const count = failed ? keptEntries.failures : keptEntries.others
   await keepNewest(requestModel(db), { host_id, key_id, failed }, count)
@@ -54,9 +57,9 @@ export interface LoggedRequest extends RequestEntry {
 }
 
 /**
- * Returns the matching requests, newest first, ordered by arrival and id.
+ * Returns up to `limit` matching requests, newest first.
  *
- * @param now current time; failures older than a week are left out even if the database has not removed them yet
+ * @param now current time; failures older than a week are omitted even if the database has not deleted them yet
  */
 export async function findRequests(
   db: Db,
@@ -73,7 +76,7 @@ export async function findRequests(
   return found.map(({ _id, failed: _, expires_at: __, ...entry }) => ({ id: _id, ...entry }))
 }
 
-/** The number of kept entries that share a status and either an address or a method and path. */
+/** The number of stored entries that share a status and either an address or a method and path. */
 export interface EntryCount {
   of: string
   status: number
@@ -81,8 +84,8 @@ export interface EntryCount {
 }
 
 /**
- * Counts the kept entries that arrived at `since` or later. Only commands may call this function, because it reads the
- * entries of all keys.
+ * Counts the stored entries that arrived at `since` or later. Only commands may call this function, because it reads
+ * the entries of all keys.
  */
 export async function countEntries(db: Db, by: 'address' | 'path', since: Date): Promise<EntryCount[]> {
   const of = by === 'address' ? '$address' : { $concat: ['$method', ' ', '$path'] }

@@ -8,13 +8,19 @@ import { findCounts, type RoomTypeCount } from './store.ts'
 /** Maximum number of ranges per room type, enough for one range per day for 27 years. */
 const maxRangesPerRoomType = 10_000
 
-/** Limit checked on a write. It exceeds `roomForRows` so that even the largest write fits while there is room. */
+/**
+ * Limit that each write is checked against. It exceeds `roomForRows`, so that a room type with up to `roomForRows`
+ * ranges accepts even the largest write.
+ */
 const maxRowsInForce = maxRangesPerRoomType + 2 * maxBulkItems
 
-/** Maximum number of rows per room type awaiting compaction. A write that would exceed the maximum compacts first. */
+/**
+ * Maximum number of rows per room type that may await compaction. If a write would exceed it, the room type is
+ * compacted first.
+ */
 const maxLooseRows = 2000
 
-/** The number of rows that a write adds to each room type, by room type id. */
+/** Room type ids, each with the number of rows that a write adds to the room type. */
 export type AddedRows = readonly (readonly [roomTypeId: number, rows: number])[]
 
 /** Returns the room types' counts as they will be after a write, in the order of `added`. */
@@ -44,7 +50,7 @@ function emptyCount(host_id: number, room_type_id: number): RoomTypeCount {
 
 /**
  * Compacts the room types that a write may make too large, so that reads, bookings and compactions never process more
- * rows of one room type than the limits above allow, no matter how fast a partner writes (decisions §8).
+ * rows per room type than the limits above allow, no matter how fast a partner writes (decisions §8).
  */
 export async function makeRoom(db: Db, hostId: number, added: AddedRows): Promise<void> {
   const grown = await findCountsAfterWrite(db, null, hostId, added)
@@ -54,9 +60,9 @@ export async function makeRoom(db: Db, hostId: number, added: AddedRows): Promis
 }
 
 /**
- * Refuses a write that may leave a room type with more ranges than it has room for.
+ * Rejects a write that might leave a room type with too many ranges.
  *
- * @throws DomainError `validation` at `data` with `max`; `conflict` with a retry time if compaction may make room
+ * @throws DomainError `validation` at `data` with `max`; `conflict` with a retry time if a compaction might make room
  */
 export function requireRoom(grown: RoomTypeCount[], added: AddedRows): void {
   for (const [index, count] of grown.entries()) {
@@ -73,7 +79,7 @@ export function requireRoom(grown: RoomTypeCount[], added: AddedRows): void {
 
 /**
  * Returns true if a room type may exceed the limit. Each loose row counts as two ranges, because it may split another
- * row; the actual number is known only after the next compaction.
+ * row. The actual number is known only after the next compaction.
  */
 function isFull({ compactedRows, looseRows }: RoomTypeCount): boolean {
   return compactedRows + 2 * looseRows > maxRowsInForce

@@ -5,23 +5,26 @@ import { enqueueJob, type Topics } from '../../platform/outbox/outbox.ts'
 import { overlayRows } from './overlay.ts'
 import { findAllWritten, findCounts, type RoomTypeCount, replaceRows, saveCompacted } from './store.ts'
 
-/** Topic of the job that compacts several room types of a host. */
+/** Topic of the job that compacts some of a host's room types. */
 export const compactAvailabilityTopic = 'CompactAvailability'
 
-/** A compaction reads the whole room type, so it waits until this many rows and this fraction of all rows are loose. */
+/**
+ * A compaction reads all of a room type's rows, so it is not requested until at least this many rows and this fraction
+ * of all rows are loose.
+ */
 const minLooseRows = 100
 const looseFraction = 0.25
 
-/** Maximum number of room types per job, low enough for every job to finish within its lease. */
+/** Maximum number of room types per job, low enough that every job finishes within its lease. */
 const roomTypesPerJob = 50
 
-/** Returns true if a room type has grown enough for a compaction since the last one was requested. */
+/** Returns true if a room type has grown enough since its last compaction was requested to need another. */
 export function needsCompaction({ written, compactedRows, looseRows }: RoomTypeCount): boolean {
   const unasked = Math.min(looseRows, written.rows - written.asked_at)
   return unasked >= Math.max(minLooseRows, (compactedRows + looseRows) * looseFraction)
 }
 
-/** Requests compaction of room types, in the transaction of the write that made them grow. */
+/** Enqueues the compaction of room types, in the transaction of the write that added rows to them. */
 export async function enqueueCompaction(
   db: Db,
   session: Session,
@@ -40,9 +43,9 @@ export async function enqueueCompaction(
 const maxRowsPerTransaction = 4000
 
 /**
- * Reduces room types to the rows in force. Readers see no difference. Rows written during a compaction come later in
- * write order and overlay the compacted rows just as they would overlay the original ones, so the compaction blocks no
- * writes. If two compactions run concurrently, the second starts over.
+ * Replaces the stored rows of room types with the rows in force. Readers see no difference. Rows written during a
+ * compaction come later in write order and overlay the compacted rows just as they would overlay the original ones, so
+ * a compaction does not block writes. If two compactions run concurrently, the second starts over.
  */
 export async function compactRoomTypes(db: Db, hostId: number, roomTypeIds: number[]): Promise<void> {
   // A duplicate key means that another process has just completed the first compaction of one of these room types.
@@ -52,7 +55,7 @@ export async function compactRoomTypes(db: Db, hostId: number, roomTypeIds: numb
     )
 }
 
-/** Divides the room types that have loose rows into portions that each fit into one transaction. */
+/** Divides the room types that have loose rows into portions, each small enough for one transaction. */
 function portionsOf(counts: Map<number, RoomTypeCount>): number[][] {
   const portions: number[][] = []
   let rowsLeft = 0

@@ -23,13 +23,13 @@ const blockFields = {
 }
 
 /**
- * Rows of one room type as they were written, several per document, because a document per row would cost the database
- * several times as much. A write only adds documents. Overlaying the rows (`overlay.ts`) determines which part of each
- * row is in force, and an occasional compaction reduces the room type to those parts.
+ * Rows of one room type. A document holds several rows, because one document per row would cost the database several
+ * times as much. A write only adds documents. Overlaying the rows (`overlay.ts`) determines which parts of each row are
+ * in force, and an occasional compaction replaces the rows with those parts.
  */
 export type AvailabilityBlock = Stored<typeof blockFields>
 
-/** A row as it was written, with its listing and room type. */
+/** A stored row with the ids of its listing and room type. */
 export type StoredRow = Stored<typeof rowFields> & Pick<AvailabilityBlock, 'listing_id' | 'room_type_id'>
 
 const blockSchema = schemaOf(blockFields)
@@ -48,7 +48,7 @@ const writtenFields = {
   sequence: field.number,
 }
 
-/** Totals of all writes to a room type, stored so that a write need not read the rows. */
+/** Totals of all writes to a room type, stored so that a write does not have to read the rows. */
 export type RoomTypeWritten = Stored<typeof writtenFields>
 
 const writtenSchema = schemaOf(writtenFields)
@@ -65,7 +65,10 @@ const compactedFields = {
   in_force: field.number,
 }
 
-/** A room type's state at its last compaction, in a separate document so that a compaction conflicts with no write. */
+/**
+ * A room type's state at its last compaction, in a separate document so that a compaction does not conflict with
+ * writes.
+ */
 export type RoomTypeCompacted = Stored<typeof compactedFields>
 
 const compactedSchema = schemaOf(compactedFields)

@@ -1,6 +1,9 @@
 import { addDays } from '../../core/clock.ts'
 
-/** The number of units of a room type left on each day from `start_date` to `end_date`, both included. */
+/**
+ * The number of a room type's units that were left on each day from `start_date` to `end_date`, inclusive, when the row
+ * was written.
+ */
 export interface AvailabilityRow {
   id: number
   available: number
@@ -11,19 +14,21 @@ export interface AvailabilityRow {
   sequence: number
 }
 
-/** A row as it was written, even if later rows cover it, with its position among all of its host's rows. */
+/**
+ * A row as written, even if later rows cover it. `sequence` and `order` give its position among all of its host's rows.
+ */
 export interface WrittenRow extends AvailabilityRow {
   /** Position of the row within its write. */
   order: number
-  /** Id for the second half of a row that this row may split. */
+  /** Id reserved for the second half of a row that this row splits. */
   split_id: number
 }
 
 /**
- * Overlays a new row on a room type's rows, which must be in order and must not overlap. Rows that the new row covers
+ * Overlays a new row on a room type's rows, which must be in order and must not overlap. Rows that the new row overlaps
  * are removed, trimmed or split. Everything else, including `updated_at`, stays unchanged.
  *
- * @param newId returns an id for the second half of a row that is split
+ * @param newId returns an id for the second half of a split row
  */
 export function overlay<T extends AvailabilityRow>(rows: T[], row: T, newId: () => number): T[] {
   const first = countWhile(rows, ({ end_date }) => end_date < row.start_date)
@@ -53,11 +58,11 @@ function countWhile<T>(rows: T[], isTrue: (row: T) => boolean): number {
 }
 
 /**
- * Overlays all written rows in write order and returns the rows in force, in ascending order and without overlap. A row
- * that no later row covers, even in part, is returned as the same object.
+ * Overlays all written rows in write order and returns the rows in force, in ascending order and without overlaps. A
+ * row that no later row overlaps is returned as the same object.
  *
- * The parts of a row that are in force, and their ids, depend only on the rows that overlap it. To find the parts
- * of only some rows, pass those rows together with all rows that overlap them.
+ * The parts of a row that are in force, and their ids, depend only on the rows that overlap it. To overlay only some of
+ * the rows, pass them together with all rows that overlap them.
  */
 export function overlayRows<T extends WrittenRow>(written: T[]): T[] {
   const result: T[] = []

@@ -3,7 +3,7 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import { findRoomTypesPage, type ListingRoomTypes } from '../listings/room-types-store.ts'
 import { readRows } from './rows.ts'
 
-/** Query of `GET …/availability` without the page parameters. */
+/** Query parameters of `GET …/availability`, except the paging parameters. */
 export interface AvailabilityQuery {
   listing_id?: string
   room_type_id?: string
@@ -14,7 +14,7 @@ export interface AvailabilityQuery {
 /**
  * Returns one page of the host's listings with the ids of the requested room types, but without their rows.
  *
- * @throws DomainError `not_found` for another host's listing or room type
+ * @throws DomainError `not_found` if the host has no such listing or room type
  */
 export async function findAvailabilityPage(
   db: Db,
@@ -32,7 +32,7 @@ export async function findAvailabilityPage(
 /** Number of characters collected before a chunk is yielded. */
 const chunkLength = 65_536
 
-/** Yields the response of `GET …/availability` as JSON text, reading the rows while it yields chunks. */
+/** Yields the response body of `GET …/availability` as chunks of JSON text, reading rows as it goes. */
 export async function* streamAvailability(
   db: Db,
   hostId: number,

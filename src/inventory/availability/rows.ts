@@ -8,15 +8,15 @@ import type { StoredRow } from './model.ts'
 import type { AvailabilityRowResponse } from './schema.ts'
 import { type DateWindow, findCounts, findRows, type RoomTypeCount } from './store.ts'
 
-/** Maximum size of a batch in rows (estimated) and in room types. A room type is never split across batches. */
+/** Maximum numbers of rows (estimated) and room types per batch. A room type is never split across batches. */
 const rowsPerBatch = 2000
 const roomTypesPerBatch = 50
-/** Maximum number of counts read by one query. */
+/** Maximum number of counts read per query. */
 const countsPerQuery = 1000
 
 /**
- * Yields the rows that overlap a window, room type by room type in the order given. Rows are read in batches of limited
- * size, each from one snapshot of the database, so that neither the memory used nor the delay to other requests grows
+ * Yields the rows in force that overlap a window, one list per room type in the given order. Rows are read in batches
+ * of limited size, each from one database snapshot, so that neither memory use nor the delay to other requests grows
  * with the amount of stored data.
  */
 export async function* readRows(
@@ -36,10 +36,10 @@ export async function* readRows(
 }
 
 /**
- * Returns the rows in force whose ids a write names, so that they can be compared with the rows that the caller read
- * earlier (decisions §27). Items that are not shaped like a row in a read response are ignored.
+ * Returns the rows in force whose ids appear in a write, so that they can be compared with the rows that the caller
+ * read earlier (decisions §27). Items that do not look like a row from a read response are ignored.
  *
- * @param items the items as they were sent; they may be invalid
+ * @param items the items as sent, which may be invalid
  */
 export async function findSentRows(
   db: Db,
@@ -87,7 +87,8 @@ function* batchesOf(ids: number[], counts: Map<number, RoomTypeCount>, window: D
 }
 
 /**
- * Returns the maximum number of rows in a window. Compacted rows do not overlap, so there is at most one per day.
+ * Returns an upper bound on a room type's number of rows in a window. Compacted rows do not overlap, so there is at
+ * most one per day.
  */
 function maxRows(count: RoomTypeCount | undefined, { from, to }: DateWindow): number {
   if (!count) return 0
@@ -95,7 +96,7 @@ function maxRows(count: RoomTypeCount | undefined, { from, to }: DateWindow): nu
   return Math.min(count.compactedRows, days) + 2 * count.looseRows
 }
 
-/** Serializes a row in force as the contract specifies it. */
+/** Serializes a row in force as specified in the contract. */
 export function serializeRow(row: StoredRow): AvailabilityRowResponse {
   return {
     id: row.id,

@@ -43,7 +43,7 @@ function orderProblems(item: AvailabilityItem, at: string, isValidAt: (path: str
 
 export const defaultPerPage = 100
 
-/** Query of `GET …/availability`. */
+/** Query parameters of `GET …/availability`. */
 export const AvailabilityQuery = requestObject(
   {
     ...pageQuery(defaultPerPage, 500),
@@ -81,7 +81,7 @@ export const AvailabilityRow = withTitle(
 )
 export type AvailabilityRowResponse = Static<typeof AvailabilityRow>
 
-/** Rows by listing id, then by room type id. The contract fixes the key `availabilities`. */
+/** Rows keyed by listing id, then by room type id. The contract prescribes the key `availabilities`. */
 export const Availabilities = responseObject(
   {
     availabilities: Type.Record(

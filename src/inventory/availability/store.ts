@@ -12,7 +12,7 @@ import {
 } from './model.ts'
 import { type AvailabilityRow, byStart, overlayRows } from './overlay.ts'
 
-/** Days from `from` to `to`, both included. If either day is absent, the window is open-ended on that side. */
+/** The days from `from` to `to`, inclusive. If either day is absent, the window is open-ended on that side. */
 export interface DateWindow {
   from?: string | undefined
   to?: string | undefined
@@ -22,8 +22,8 @@ export interface DateWindow {
 const batchSize = 1000
 
 /**
- * Maximum number of rows per document. It is a compromise: a read of one night should not fetch a whole year's rows,
- * and a read of a year should not fetch one document per night.
+ * Maximum number of rows per document. It is a compromise: reading one night should not fetch a whole year's rows, and
+ * reading a year should not fetch one document per night.
  */
 const rowsPerBlock = 50
 
@@ -34,9 +34,9 @@ export interface RoomTypeDays {
 }
 
 /**
- * Returns, by room type, the rows in force on the requested days, as read within a transaction. A room type without
- * such rows is absent. On other days, these rows may no longer be in force, because only rows that overlap the
- * requested days are read.
+ * Returns the rows in force on the requested days, by room type id, as read within a transaction. A room type without
+ * such rows is absent. The result may be wrong for other days, because only rows that overlap the requested days are
+ * read.
  */
 export async function findRowsCovering(
   db: Db,
@@ -52,8 +52,8 @@ export async function findRowsCovering(
 }
 
 /**
- * Returns, by room type, the rows in force that overlap a window, in ascending order and in full. A room type without
- * such rows is absent.
+ * Returns the rows in force that overlap a window, by room type id, in ascending order. Rows are not clipped to the
+ * window. A room type without such rows is absent.
  */
 export async function findRows(
   db: Db,
@@ -68,7 +68,7 @@ export async function findRows(
 }
 
 /**
- * Returns, by room type, the written rows that overlap a window, and all rows that overlap any of those rows, even
+ * Returns, by room type id, the written rows that overlap a window, and all rows that overlap any of those rows, even
  * outside the window. Overlaying the result therefore yields the window's rows in full.
  */
 export async function findWrittenAround(
@@ -90,7 +90,7 @@ export async function findWrittenAround(
   return new Map([...byRoomType, ...Map.groupBy(around, ({ room_type_id }) => room_type_id)])
 }
 
-/** Stores rows of a host. */
+/** Stores new rows for a host. */
 export async function insertRows(
   db: Db,
   session: Session,
@@ -102,7 +102,7 @@ export async function insertRows(
     await availabilityBlockModel(db).collection.insertMany(blocks, { session, ordered: false })
 }
 
-/** Groups rows into documents, with neighbouring rows in the same document. */
+/** Groups rows by room type into documents, so that neighbouring rows share a document. */
 export function blocksOf(host_id: number, rows: StoredRow[]): AvailabilityBlock[] {
   const blocks: AvailabilityBlock[] = []
   for (const [room_type_id, ofRoomType] of Map.groupBy(rows, (row) => row.room_type_id)) {
@@ -117,7 +117,7 @@ export function blocksOf(host_id: number, rows: StoredRow[]): AvailabilityBlock[
   return blocks
 }
 
-/** Deletes the documents with the ids `replaced` and stores the rows `by` instead. */
+/** Deletes the documents whose ids are in `replaced` and stores the rows in `by` instead. */
 export async function replaceRows(
   db: Db,
   session: Session,
@@ -128,7 +128,7 @@ export async function replaceRows(
   await insertRows(db, session, host_id, by)
 }
 
-/** Returns all rows stored for room types, by room type id, and the ids of their documents. */
+/** Returns all stored rows of room types, by room type id, and the ids of the documents that contain the rows. */
 export async function findAllWritten(
   db: Db,
   session: Session,
@@ -140,7 +140,7 @@ export async function findAllWritten(
   return { ids: blocks.map(({ _id }) => _id), rows }
 }
 
-/** The numbers of rows stored for a room type. */
+/** The row counts of a room type. */
 export interface RoomTypeCount {
   written: RoomTypeWritten
   /** Number of rows in force after the last compaction. */
@@ -149,7 +149,7 @@ export interface RoomTypeCount {
   looseRows: number
 }
 
-/** Returns the counts of room types, by id. A room type without rows is absent. */
+/** Returns the row counts of room types, by room type id. A room type that was never written is absent. */
 export async function findCounts(
   db: Db,
   session: Session | null,
@@ -187,7 +187,7 @@ function ofRoomType({ host_id, room_type_id, ...set }: RoomTypeWritten | RoomTyp
   return { filter: { host_id, room_type_id }, set }
 }
 
-/** Returns the first and the last day covered by rows. */
+/** Returns the first and last day that the rows cover. */
 export function extentOf(rows: Pick<AvailabilityRow, 'start_date' | 'end_date'>[]): {
   from: string
   to: string

@@ -16,11 +16,12 @@ type Store = Pick<AppContext, 'db' | 'clock' | 'ids'>
 
 /**
  * Prepares a write that overlays the items, in order, on a host's availability. Either all items are written or none,
- * even after a crash. The transaction only adds the items and updates their room types' counts, no matter how much data
- * is stored. When run, it returns true if it has enqueued a compaction job in the outbox.
+ * even if the process crashes. The transaction only adds the items and updates their room types' counts, so its cost
+ * does not depend on the amount of stored data. When run, the write returns true if it enqueued a compaction in the
+ * outbox.
  *
- * @throws DomainError `forbidden` (another host's listings), `invalid_ids`; when run, `validation` (a room type may get
- * too many ranges) or `conflict` with a retry time (another writer used the room that compaction had made)
+ * @throws DomainError `forbidden` (another host's listings), `invalid_ids` (room types); when run, `validation` (a room
+ * type might get too many ranges) or `conflict` with a retry time (another write used the room made by the compaction)
  */
 export async function prepareAvailability(
   store: Store,
@@ -41,7 +42,8 @@ export async function prepareAvailability(
   return {
     queue: hostQueue(hostId),
     async run(session) {
-      // Advancing the sequence first makes the later of two concurrent writes start over before it does anything else.
+      // The sequence is advanced first, so that if two writes run concurrently, the later one starts over before it
+      // does any other work.
       const sequence = await nextSequence(db, session, hostId)
       const grown = await findCountsAfterWrite(db, session, hostId, added)
       requireRoom(grown, added)
@@ -50,7 +52,7 @@ export async function prepareAvailability(
   }
 }
 
-/** A write that is ready to run. Each of its rows takes two ids, starting at `firstId`. */
+/** A write that is ready to run. Each row takes two consecutive ids, starting at `firstId`. */
 interface PreparedWrite {
   items: AvailabilityItem[]
   firstId: number

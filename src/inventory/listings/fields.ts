@@ -15,11 +15,11 @@ import {
 
 /**
  * The fields of a listing, defined once for create and update bodies and for read responses. Every scalar may be null,
- * which clears it. An object or array may be left out but must not be null. A response is always complete
+ * which clears it. An object or array may be omitted but must not be null. A response always contains every field
  * (decisions §5).
  */
 
-/** Maximum number of elements in one list of a listing. */
+/** Maximum number of elements in each of a listing's lists. */
 export const maxList = 500
 
 const clearable = <T extends TSchema>(about: string, schema: T) =>
@@ -53,12 +53,14 @@ const Photo = withTitle(
 const photos = (about: string) =>
   list(`${about}; replaced as a whole by each write that includes this list`, Photo)
 /**
- * A name may be left out. It may be null only if no name is stored, so that a listing can be sent back as it was read.
- * `merge.ts` checks this.
+ * A name may be omitted. It may be null only if no name is stored, so that a listing can be sent back exactly as it was
+ * read. `merge.ts` enforces this.
  */
 const elementName = (what: string) =>
   optional(requiredText(), `Name of the ${what}; must not be null once a name is stored`)
-/** Our id as an integer, or the partner's own as a string. `merge.ts` decides how to read a string of digits. */
+/**
+ * Our id as an integer, or the partner's own id as a string. `merge.ts` decides how to interpret a string of digits.
+ */
 const elementId = (what: string) =>
   optional(
     Type.Unsafe<number | string>(

@@ -3,7 +3,7 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import { listingModel, type StoredListing } from './model.ts'
 import { type ListingSort, type ListingStatus, listingStatuses } from './schema.ts'
 
-/** Query of `GET /v1/listings` without the page parameters. */
+/** Query parameters of `GET /v1/listings`, except the paging parameters. */
 export interface ListingQuery {
   sort?: ListingSort
   order?: 'asc' | 'desc'
@@ -13,7 +13,7 @@ export interface ListingQuery {
 
 type Order = Record<string, 1 | -1>
 
-/** Orders by status priority, then name, then latest update (contract). The id breaks ties. */
+/** Orders by status priority, then by name, then by most recent update (contract). The id breaks ties. */
 const defaultOrder: Order = { status_rank: 1, name_key: 1, updated_at: -1, id: 1 }
 
 const sortFields: Record<ListingSort, string> = {

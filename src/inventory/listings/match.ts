@@ -1,4 +1,4 @@
-/** How a sent listing was recognized as one that the host already has (decisions §5). */
+/** How a sent listing was matched to one of the host's existing listings (decisions §5). */
 export interface Match {
   method: 'original_id' | 'original_url'
   confidence: { level: 'high'; score: number }
@@ -10,15 +10,16 @@ export interface MatchFields {
   original_url?: string | null
 }
 
-/** Reads the two fields from a body that has not been validated. */
+/** Returns the two fields from an unvalidated body; a value that is not a string becomes null. */
 export function recognizableIn({ original_id, original_url }: Record<string, unknown>): MatchFields {
   const text = (value: unknown) => (typeof value === 'string' ? value : null)
   return { original_id: text(original_id), original_url: text(original_url) }
 }
 
 /**
- * Compares a sent listing with an existing listing of the same host. If both have an `original_id`, it decides;
- * otherwise, `original_url` decides. There is no fuzzier rule, because a wrong merge is worse than a duplicate.
+ * Compares a sent listing with one of the host's existing listings; returns null if they do not match. If both have an
+ * `original_id`, only that field is compared; otherwise, only `original_url` is. There is no fuzzy matching, because a
+ * wrong merge is worse than a duplicate.
  */
 export function matchListing(sent: MatchFields, existing: MatchFields): Match | null {
   if (sent.original_id && existing.original_id) {
@@ -28,7 +29,10 @@ export function matchListing(sent: MatchFields, existing: MatchFields): Match | 
   return null
 }
 
-/** Returns the best match, or null. `original_id` beats `original_url`; otherwise, the first match wins. */
+/**
+ * Returns the best match, or null if no listing matches. A match by `original_id` beats a match by `original_url`;
+ * otherwise, the first match wins.
+ */
 export function bestMatch<T>(
   sent: MatchFields,
   existing: T[],

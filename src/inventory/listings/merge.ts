@@ -5,16 +5,17 @@ import type { ListingPatch } from './fields.ts'
 import type { ListingContent, StoredRoom, StoredRoomType } from './model.ts'
 
 /**
- * Merges a sent listing into the stored one (decisions §5). Objects merge field by field, and `room_types` and their
- * `rooms` merge by id. Every other array is replaced, and null clears a scalar.
+ * Merges a sent listing into the stored one (decisions §5). Objects are merged field by field, and `room_types` and
+ * their `rooms` are merged by id. Every other array is replaced, and null clears a scalar.
  */
 
 /**
- * How a string id is read: on POST, always as the partner's (`partner`); on PATCH, as ours if all digits (`internal`).
+ * How a string id is interpreted: always as the partner's (`partner`, for POST), or as ours if it consists of digits
+ * (`internal`, for PATCH).
  */
 export type IdReading = 'partner' | 'internal'
 
-/** Source of ids: each method returns the next id for a new room type or room. */
+/** Source of ids for new room types and rooms. Each method returns the next id. */
 export interface NewIds {
   roomType(): number
   room(): number
@@ -23,7 +24,7 @@ export interface NewIds {
 const nothing = { room_types: [] as StoredRoomType[] }
 
 /**
- * Returns the content after the change. `current` is not modified.
+ * Returns the merged content. `current` is null for a new listing and is never modified.
  *
  * @throws DomainError `validation` at the path of an id that does not belong to this listing or is sent twice, or at
  * the path of a name that must not be null
@@ -112,7 +113,7 @@ function mergeById<T extends Identified, S extends { id?: number | string | null
   return result
 }
 
-/** Maps our ids and the partner's ids to element indexes. If two elements have the same id, the first one wins. */
+/** Maps our ids and the partner's ids to element indexes. If two elements have the same id, the first element wins. */
 function indexesById(elements: Identified[]): Map<number | string, number> {
   const indexes = new Map<number | string, number>()
   for (const [index, { id, partner_id }] of elements.entries())

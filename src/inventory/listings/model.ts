@@ -7,7 +7,7 @@ import type { ListingStatus } from './schema.ts'
 type SentRoomType = NonNullable<ListingPatch['room_types']>[number]
 type SentRoom = NonNullable<SentRoomType['rooms']>[number]
 
-/** A room as stored, with our id and, if one was sent, the partner's own. */
+/** A stored room, with our id and, if the partner sent one, the partner's own id. */
 export type StoredRoom = Omit<SentRoom, 'id'> & { id: number; partner_id: string | null }
 export type StoredRoomType = Omit<SentRoomType, 'id' | 'rooms'> & {
   id: number
@@ -15,7 +15,7 @@ export type StoredRoomType = Omit<SentRoomType, 'id' | 'rooms'> & {
   rooms: StoredRoom[]
 }
 
-/** A listing's content as partners sent it. Fields that were never sent are absent. */
+/** A listing's content as sent by partners. Fields that were never sent are absent. */
 export type ListingContent = Omit<ListingPatch, 'room_types' | 'name'> & {
   name: string
   room_types: StoredRoomType[]
@@ -46,7 +46,7 @@ export interface StoredListing {
   updated_at: Date
 }
 
-/** Name of the index that keeps `original_id` unique within a host. */
+/** Name of the index that enforces a unique `original_id` within a host. */
 export const originalIdIndex = 'listing_original_id_key'
 
 const schema = new Schema<StoredListing>({
@@ -84,7 +84,7 @@ schema.index({ host_id: 1, status_rank: 1, id: 1 }, { name: 'listing_by_status' 
 schema.index({ id: 1 }, { name: 'listing_number' })
 schema.index({ host_id: 1, 'content.room_types.id': 1 }, { name: 'listing_room_type' })
 
-/** Returns the fields that are derived from the content for the indexes. */
+/** Returns the fields that are derived from the content for use in indexes. */
 export function indexFieldsOf({ name, original_id, original_url }: ListingContent) {
   return {
     name_key: indexPrefix(name.toLowerCase()),

@@ -10,7 +10,7 @@ export interface PriceChange {
   values: NonNullable<StoredRoomType['prices']>
 }
 
-/** The part of a listing that {@link withPrices} needs. */
+/** The fields of a listing that {@link withPrices} needs. */
 type Priced = Pick<StoredListing, 'prices'> & {
   content: { room_types: Pick<StoredRoomType, 'id' | 'prices'>[] }
 }
@@ -24,7 +24,7 @@ export function withPrices<L extends Priced>(listing: L): L {
   return { ...listing, content: { ...listing.content, room_types } }
 }
 
-/** Returns the prices of a listing's room types as they are stored, by room type id. */
+/** Returns the prices of a listing's room types in their stored form, by room type id. */
 export function pricesOf({ room_types }: ListingContent): Record<string, PriceChange['values']> {
   return Object.fromEntries(
     room_types.flatMap(({ id, prices }) => (prices && Object.keys(prices).length > 0 ? [[id, prices]] : [])),
@@ -40,7 +40,7 @@ export function changedPrices(before: ListingContent, after: ListingContent): Re
   return Object.fromEntries(changed.map(([id, prices]) => [`prices.${id}`, prices]))
 }
 
-/** Writes prices of room types in any of the host's listings and advances the listings' `updated_at`. */
+/** Writes prices for room types in any of the host's listings and sets these listings' `updated_at`. */
 export async function pushPrices(
   db: Db,
   session: Session,

@@ -11,14 +11,14 @@ export interface RoomTypeReference {
 }
 
 /**
- * The listings in a bulk write that belong to the host, keyed by id, and the ids of the rest, in order of appearance.
+ * The listings in a bulk write that belong to the host, by id, and the ids of all others, in order of first appearance.
  */
 export interface OwnedListings {
   owned: Map<number, StoredListing>
   foreign: number[]
 }
 
-/** Looks up every listing that a bulk write names, in one query. */
+/** Looks up all listings referenced in a bulk write with a single query. */
 export async function findOwnedListings(
   db: Db,
   hostId: number,
@@ -26,7 +26,7 @@ export async function findOwnedListings(
   session: Session | null = null,
 ): Promise<OwnedListings> {
   const ids = [...new Set(references.map(({ listing_id }) => listing_id))]
-  // Without a batch size, the server would send 101 listings, and the rest would take a second round trip.
+  // By default, the server's first batch has only 101 listings, so the rest would take a second round trip.
   const columns = { id: 1, 'content.prices.currency': 1, 'content.room_types.id': 1 }
   const listings = await listingModel(db)
     .collection.find<StoredListing>(
@@ -38,7 +38,7 @@ export async function findOwnedListings(
   return { owned, foreign: ids.filter((id) => !owned.has(id)) }
 }
 
-/** Returns the current names of room types of a host's listings, by room type id. */
+/** Returns the current names of room types by room type id; null for a room type without a name. */
 export async function findRoomTypeNames(
   db: Db,
   hostId: number,
@@ -61,7 +61,7 @@ export async function findRoomTypeNames(
   return new Map(listings.flatMap(({ found }) => found).map(({ id, name }) => [id, name ?? null]))
 }
 
-/** Returns true if the listing that a reference names is owned and has the room type. */
+/** Returns true if the referenced listing is among the owned listings and has the referenced room type. */
 export function hasRoomType(
   owned: Map<number, StoredListing>,
   { listing_id, room_type_id }: RoomTypeReference,
@@ -69,7 +69,7 @@ export function hasRoomType(
   return owned.get(listing_id)?.content.room_types.some(({ id }) => id === room_type_id) ?? false
 }
 
-/** The room type ids of one listing, ascending. */
+/** A listing's room type ids, in ascending order. */
 export interface ListingRoomTypes {
   listingId: number
   roomTypeIds: number[]
@@ -79,7 +79,7 @@ export interface ListingRoomTypes {
  * Returns one page of the host's listings with their room type ids, ordered by listing id, and the total number of
  * matching listings.
  *
- * @throws DomainError `not_found` for another host's listing or room type
+ * @throws DomainError `not_found` if the host has no such listing or room type
  */
 export async function findRoomTypesPage(
   db: Db,

@@ -86,8 +86,8 @@ export function listingRoutes(app: AppContext) {
 }
 
 /**
- * Yields a page of listings as JSON text, listing by listing. A page may have 100 listings of up to 1 MiB each, so the
- * whole page is never held in memory.
+ * Yields a page of listings as JSON text, one listing at a time. A page may have 100 listings of up to 1 MiB each, so
+ * the whole page is never held in memory.
  */
 async function* listingPage(
   { db }: AppContext,

@@ -35,7 +35,7 @@ const Room = withTitle('Room', responseObject({ ...roomIds, ...fieldsOf(RoomWrit
 const rooms = output.list('Rooms of the room type', Room)
 const RoomType = withTitle('RoomType', responseObject({ ...roomTypeIds, ...fieldsOf(RoomTypeWrite), rooms }))
 
-/** The partner's own id, which a read adds to each room type and room. */
+/** The partner's own id, which a read response adds to each room type and room. */
 interface Own {
   original_id: string | null
 }
@@ -75,7 +75,7 @@ const NamedRoom = withTitle(
   }),
 )
 
-/** One row of `GET /v1/listings`. */
+/** One item of `GET /v1/listings`. */
 export const ListingListItem = withTitle(
   'ListingSummary',
   responseObject({
@@ -105,7 +105,7 @@ const Status = Type.Union(listingStatuses.map((status) => Type.Literal(status)))
 export const listingSorts = ['id', 'name', 'updated_at', 'listing_status'] as const
 export type ListingSort = (typeof listingSorts)[number]
 
-/** Query parameters of `GET /v1/listings`, except those for the page. */
+/** Query parameters of `GET /v1/listings`, except the paging parameters. */
 export const listingFilters = {
   sort: Type.Optional(
     Type.Union(
@@ -168,13 +168,13 @@ export const ListingWriteResult = withTitle(
   }),
 )
 
-/** Returns the 403 error for a bulk write that names another host's listings. */
+/** Returns the 403 error for a bulk write that references another host's listings. */
 export function foreignListings(paths: { path: string; message: string }[]): DomainError {
   const problems = paths.map((entry) => ({ ...entry, code: 'forbidden' as const }))
   return new DomainError('forbidden', 'Unauthorized access to listings', problems)
 }
 
-/** Returns the problem with a bulk item whose room type does not belong to its listing. */
+/** Returns the problem for a bulk item whose room type does not belong to its listing. */
 export function unknownRoomType(index: number): Problem {
   const path = `data.${index}.room_type_id`
   return { path, code: 'invalid', message: `"${path}" is not a room type of the listing` }

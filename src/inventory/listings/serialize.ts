@@ -4,7 +4,7 @@ import { ListingPatch, RoomTypeWrite, RoomWrite } from './fields.ts'
 import type { StoredListing, StoredRoom } from './model.ts'
 import type { Listing, ListingListItem } from './schema.ts'
 
-/** Serializes a listing with all its fields (contract, Listing). */
+/** Serializes a listing with all of its fields (contract, Listing). */
 export function serializeListing(listing: StoredListing): Listing {
   const { room_types } = listing.content
   return {
@@ -22,7 +22,7 @@ export function serializeListing(listing: StoredListing): Listing {
   }
 }
 
-/** Serializes a listing as a row of the list. */
+/** Serializes a listing as an item of `GET /v1/listings`. */
 export function serializeListItem({ content, ...listing }: StoredListing): ListingListItem {
   return {
     id: listing.id,
@@ -39,7 +39,7 @@ export function serializeListItem({ content, ...listing }: StoredListing): Listi
   }
 }
 
-/** Serializes the ids of a listing's room types and rooms, ours and the partner's own (decisions §27). */
+/** Serializes the ids of a listing's room types and rooms, both ours and the partner's own (decisions §27). */
 export function serializeIds({ content }: StoredListing) {
   return content.room_types.map((roomType) => ({ ...idsOf(roomType), rooms: roomType.rooms.map(idsOf) }))
 }

@@ -19,12 +19,15 @@ import { type ListingStatus, listingStatuses } from './schema.ts'
 
 type Store = Pick<AppContext, 'db' | 'clock'>
 
-/** Returns the lock for writes to a host's listings that must run one at a time. Its name is also the queue's name. */
+/**
+ * Returns the lock for writes to a host's listings that must run one at a time. The lock's name is also the name of
+ * their queue.
+ */
 export function listingLock(hostId: number): HostLock {
   return { hostId, name: `listings/${hostId}` }
 }
 
-/** Returns the host's listing with this id, or null. */
+/** Returns the host's listing with this id, or null if there is none. */
 function findListingIfAny(
   db: Db,
   hostId: number,
@@ -45,14 +48,16 @@ const bookableColumns = {
   'content.room_types.id': 1,
 } as const
 
-/** The part of a listing that a booking needs. */
+/** The fields of a listing that a booking needs. */
 export type BookableListing = Pick<StoredListing, 'id' | 'host_id' | 'listing_status' | 'prices'> & {
   content: Pick<ListingContent, 'prices'> & { room_types: Pick<StoredRoomType, 'id' | 'prices'>[] }
 }
 
 const lookUpBookable = lookUpById<BookableListing>(listingModel, bookableColumns)
 
-/** Returns the part of the host's listing that a booking needs, including prices; null if there is no such listing. */
+/**
+ * Returns the fields of the host's listing that a booking needs, including prices; null if there is no such listing.
+ */
 export async function findBookableListing(
   db: Db,
   hostId: number,
@@ -78,7 +83,7 @@ export async function findListing(
   return listing
 }
 
-/** Returns the host's listing that a sent listing matches, or null (decisions §5). */
+/** Returns the host's listing that a sent listing matches, or null if there is none (decisions §5). */
 export async function findMatch(
   db: Db,
   hostId: number,
@@ -127,9 +132,9 @@ export async function insertListing(
 }
 
 /**
- * Stores the new content of a listing.
+ * Replaces a listing's content.
  *
- * @throws DomainError `listing_conflict` if another listing of the host has the `original_id`
+ * @throws DomainError `listing_conflict` if another of the host's listings has the `original_id`
  */
 export async function replaceContent(
   { db, clock }: Store,
@@ -151,8 +156,8 @@ export async function replaceContent(
 }
 
 /**
- * Changes fields of a listing's content that no other document depends on. Returns false if the content has been
- * written since it was read.
+ * Changes fields of a listing's content that no other document depends on. Changes nothing and returns false if the
+ * content has been written since it was read.
  */
 export async function changeFields(
   { db, clock }: Store,
@@ -194,7 +199,7 @@ export async function findListingOfAnyHost(db: Db, id: number): Promise<StoredLi
 }
 
 /**
- * Moves a listing to another status. This is an administrative action.
+ * Sets a listing's status, for administrators.
  *
  * @throws DomainError `not_found`
  */

@@ -20,19 +20,23 @@ export interface ListingWrite {
 }
 
 /**
- * Maximum size of a listing as JSON, in bytes (decisions §5). While a client reads slowly, the service keeps the whole
- * JSON in memory.
+ * Maximum size of a listing as JSON, in bytes (decisions §5). The service holds the whole JSON in memory while a slow
+ * client reads it.
  */
 const maxBytes = 1024 * 1024
 
-/** Maximum number of rooms in all room types of a listing. A page shows up to 100 listings with all their rooms. */
+/**
+ * Maximum number of rooms in a listing, over all room types. A page contains up to 100 listings with all of their
+ * rooms.
+ */
 const maxRooms = 2000
 
 /**
- * Prepares `POST /v1/listings`, which updates the host's matching listing or creates a new one. A host's writes of this
- * kind run one at a time, so that concurrent identical creates result in one listing.
+ * Prepares the write of `POST /v1/listings`, which updates the host's matching listing or, if there is none, creates a
+ * new one. Such writes run one at a time per host, so that concurrent identical creates result in a single listing.
  *
- * @throws DomainError `validation`; when run, `listing_conflict` if the match is inactive
+ * @throws DomainError `validation`; when run, also `listing_conflict` if the match is inactive, or `conflict` with a
+ * retry time if a concurrent request changed the listing
  */
 export async function prepareListing(
   { db, clock, ids: source }: Store,
@@ -62,9 +66,10 @@ export async function prepareListing(
 }
 
 /**
- * Changes the sent fields of one listing and leaves all other fields as they are.
+ * Changes the fields of a listing that were sent and leaves all other fields unchanged.
  *
- * @throws DomainError `not_found`, `validation`, or `listing_conflict` if another listing has the `original_id`
+ * @throws DomainError `not_found`; `validation`; `listing_conflict` if another listing has the `original_id`;
+ * `conflict` with a retry time if other requests keep changing the listing
  */
 export async function patchListing(
   store: Store,
@@ -81,8 +86,8 @@ export async function patchListing(
 const maxPatches = 50
 
 /**
- * Changes fields on which no other document depends. No lock is needed, because the update matches the listing only if
- * its content is unchanged since it was read.
+ * Changes fields that no other document depends on. No lock is needed, because the update matches the listing only if
+ * its content has not changed since it was read.
  */
 async function patchFields(
   { db, clock }: Store,
@@ -147,9 +152,10 @@ function merge(current: ListingContent | null, { sent, reading, ids }: Change): 
 }
 
 /**
- * Reserves ids for new room types and rooms before the transaction, because no id may be taken inside it. If a trial
- * merge with the stored content adds no element, no ids are reserved; otherwise, one id is reserved per element sent.
- * Each transaction attempt calls the returned function, which starts over at the first id.
+ * Reserves ids for new room types and rooms before the transaction, because ids must not be reserved within it. If a
+ * trial merge with the stored content adds no room type or room, no ids are reserved. Otherwise, one id is reserved for
+ * each room type and room that was sent. Each transaction attempt calls the returned function, which starts over at the
+ * first reserved id.
  */
 async function reserveIds(
   source: IdSource,
@@ -186,7 +192,7 @@ function counter({ first, amount }: Block): () => number {
   }
 }
 
-/** Returns the error for a listing that another request changed between its look-up and its write. */
+/** Returns the error for a listing that another request changed between the lookup and the write. */
 function changedMeanwhile(): DomainError {
   return new DomainError('conflict', 'Another request is changing the same listing; try again', [], 1)
 }

@@ -2,8 +2,8 @@ import { remove as removeDiacritics } from 'diacritics'
 import countries from 'i18n-iso-countries'
 
 /**
- * Returns the two-letter code of a country given as a code or as a name in any language the library knows, or null if
- * the country cannot be determined (decisions §9).
+ * Returns the two-letter code of a country given as a code or as a name in any language that the library supports; null
+ * if the country cannot be determined (decisions §9).
  */
 export function toCountryCode(country: string | null | undefined): string | null {
   const text = country?.trim()
@@ -15,8 +15,8 @@ export function toCountryCode(country: string | null | undefined): string | null
 }
 
 /**
- * Country codes by comparable name. The map is built once, because the library compares a name with all names of a
- * language on every call, which would dominate the cost of reading a booking in full.
+ * Country codes by normalized name. The map is built once, because each call to the library compares the name with all
+ * names in a language, and this would dominate the cost of reading a booking in full.
  */
 let codesByName: Map<string, string> | undefined
 

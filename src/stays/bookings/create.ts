@@ -20,12 +20,12 @@ import { firstFullNight, nightsOf } from './units.ts'
 type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
 
 /**
- * Prepares a new booking for a host, with the guest's first message if there is one. Units are counted in the
- * transaction, after the host's clock has advanced, so that no other transaction can write bookings or availability of
- * this host between the count and the insert.
+ * Prepares to create a booking for a host, along with the guest's first message if the input contains a message. Units
+ * are counted within the transaction, after the host's clock has advanced, so that no other transaction can write the
+ * host's bookings or availability between the count and the insert.
  *
  * @throws DomainError `validation` at each id that is missing, belongs to another host or cannot be booked; when run,
- * at `checkin_at` with `unavailable` (decisions §6)
+ * at `user_id` if the guest has been erased, or at `checkin_at` with `unavailable` (decisions §6)
  */
 export async function prepareBooking(
   { db, clock, config, ids }: Context,
@@ -66,7 +66,7 @@ interface Parts {
   roomType: BookableListing['content']['room_types'][number]
 }
 
-/** Reports all problems together, so the user is checked even if the listing was not found. */
+/** Returns the parts of a new booking, or throws a single error that reports the problems with all of the sent ids. */
 function requireParts(
   guest: StoredUser | null,
   listing: BookableListing | null,
@@ -126,7 +126,8 @@ function draftOf(
 }
 
 /**
- * Refuses all stays if any of them has a night with no unit left. Each stay counts against the later stays in the list.
+ * Rejects all drafts if any of them includes a night with no unit left. Each draft counts against the drafts that
+ * follow it.
  *
  * @throws DomainError `validation` at `checkin_at` with `unavailable`
  */

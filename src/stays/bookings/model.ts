@@ -33,7 +33,7 @@ const fields = {
   updated_at: field.moment,
   /** Time at which the guest's data in this booking was erased; null if it has not been erased. */
   erased_at: field.momentOrNull,
-  /** The `traceparent` of the change that gave the booking its version; null if that change belongs to no trace. */
+  /** The `traceparent` of the change that gave the booking its version; null if that change was not traced. */
   trace: field.textOrNull,
 }
 

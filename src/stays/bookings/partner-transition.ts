@@ -11,8 +11,8 @@ import { prepareTransition, type Transition } from './transitions.ts'
 const actions = { confirmed: 'bookings confirm', cancelled: 'bookings cancel' } as const
 
 /**
- * Prepares a booking transition requested by a partner (decisions §20) with {@link prepareTransition}, like any other
- * transition. Outside the sandbox, the transaction also adds an entry to the audit log.
+ * Prepares a booking transition requested by a partner (decisions §20), using {@link prepareTransition}. Outside the
+ * sandbox, the transaction also adds an entry to the audit log.
  *
  * @throws DomainError `not_found`, including for an undefined id; `conflict` for an illegal transition
  */

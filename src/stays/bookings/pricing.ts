@@ -16,7 +16,7 @@ export interface Fee {
   sum?: number | null
 }
 
-/** The price of a stay in integer cents. */
+/** A stay's price, in integer cents. */
 export interface StayPrice {
   priceCents: number
   discountCents: number
@@ -27,16 +27,16 @@ const oneOff = new Set(['once', 'one_time', 'one-time', 'one_off', 'one-off'])
 const percentage = new Set(['percentage', 'percent'])
 const discountLengths = [360, 180, 90] as const
 
-/** Converts an amount in major units to cents, rounded half-up. */
+/** Converts an amount in major units to cents, rounding half up. */
 export function toCents(amount: number | null | undefined): number {
-  // Shifts the decimal digits because 1.005 × 100 is less than 100.5 in binary floating point.
+  // Shifts the decimal point in the text, because 1.005 × 100 is less than 100.5 in binary floating point.
   const shifted = Number(`${amount ?? 0}e2`)
   return Math.round(Number.isNaN(shifted) ? (amount ?? 0) * 100 : shifted)
 }
 
 /**
  * Prices a stay (decisions §6). Each night costs its month's price divided by the number of days in that month. The
- * discount for the longest discounted length that the stay reaches is subtracted, and mandatory one-off fees are added.
+ * discount for the longest length that the stay reaches is subtracted, and mandatory one-off fees are added.
  */
 export function priceStay(checkinAt: string, nights: number, tariff: Tariff, fees: Fee[]): StayPrice {
   const priceCents = nightsCents(checkinAt, nights, tariff)
@@ -47,8 +47,8 @@ export function priceStay(checkinAt: string, nights: number, tariff: Tariff, fee
 }
 
 /**
- * The least common multiple of 28, 29, 30 and 31 days. A night costs a fraction of its month's price, so nights are
- * summed as exact fractions over this denominator and rounded once.
+ * The least common multiple of 28, 29, 30 and 31, the possible lengths of a month in days. A night costs a fraction of
+ * its month's price, so nights are summed as exact fractions over this denominator, and the sum is rounded once.
  */
 const commonDays = 28 * 29 * 15 * 31
 
@@ -73,7 +73,7 @@ function discountPercent(nights: number, tariff: Tariff): number {
   return reached ? (tariff[`discount_${reached}`] ?? 0) : 0
 }
 
-/** Returns a percentage of an amount, rounded half-up to cents. The percentage may have up to six decimals. */
+/** Returns a percentage of an amount in cents, rounded half up. The percentage may have up to six decimal places. */
 function partOf(cents: number, percent: number): number {
   const whole = 100_000_000n
   return Number((BigInt(cents) * BigInt(Math.round(percent * 1e6)) * 2n + whole) / (whole * 2n))

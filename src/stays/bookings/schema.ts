@@ -86,7 +86,7 @@ const apiCreated = () => output.boolean('Whether the booking was created through
 const notKept = (what: string) =>
   output.textOrNull(`${what}; always null, because this service does not store it`)
 
-/** The booking in a create response, as the contract specifies it. */
+/** A booking in a create response, as specified in the contract. */
 export const Booking = withTitle(
   'Booking',
   responseObject({
@@ -214,7 +214,7 @@ function nullableTotal() {
   })
 }
 
-/** Response `data` that contains a booking in full. The contract fixes the key `Booking`. */
+/** Response `data` that contains a booking in full. The contract prescribes the key `Booking`. */
 export const BookingInFull = responseObject({ Booking: BookingDetail }, 'The booking')
 
 const maxStayNights = 1095

@@ -10,17 +10,17 @@ import type { StoredBooking } from './model.ts'
 import type { Booking, BookingDetail } from './schema.ts'
 import { toStatusWord } from './status.ts'
 
-/** Returns `BK-` followed by the id, shown as `booking_no` and `booking_reference`. */
+/** Returns `BK-` followed by the booking's id, shown as `booking_no` or `booking_reference`. */
 export function bookingReference(id: number): string {
   return `BK-${id}`
 }
 
-/** Converts cents to major units, the contract's unit for amounts of money. */
+/** Converts cents to major units, in which the contract expresses all amounts. */
 function toMajorUnits(cents: number): number {
   return cents / 100
 }
 
-/** Serializes a booking for a create response, as the contract specifies it. */
+/** Serializes a booking for a create response, as specified in the contract. */
 export function serializeBooking(booking: StoredBooking): Booking {
   const price = toMajorUnits(booking.price_cents)
   const total = toMajorUnits(booking.price_total_cents)
@@ -120,8 +120,8 @@ export function serializeBookingDetail(
 }
 
 /**
- * Reads the guests and room types of a host's bookings, and returns a function that serializes these bookings in full.
- * Names are the current ones (decisions §27).
+ * Loads the guests and the room type names of a host's bookings, and returns a function that serializes any of these
+ * bookings in full. Names are the current ones, even if they have changed since the booking was made (decisions §27).
  */
 export async function prepareDetails(
   db: Db,

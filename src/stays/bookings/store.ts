@@ -11,14 +11,14 @@ import { bookingStatus } from './status.ts'
 import type { Nights, Stay } from './units.ts'
 
 /**
- * Only two functions write bookings. Each uses a version taken from the host's clock in the same transaction, so that
- * every change has a version of its own. `changes/feed/page.ts` explains why the feed therefore misses no change.
+ * Only two functions write bookings. Each stores a version taken from the host's clock in the same transaction, so that
+ * every change has its own version. `changes/feed/page.ts` explains why the feed therefore never misses a change.
  */
 
-/** A booking that has no position among the host's changes yet. */
+/** A new booking that has no version or position among the host's changes yet. */
 export type BookingDraft = Omit<StoredBooking, 'created_sequence' | 'created_at' | 'updated_at' | 'trace'>
 
-/** Stores a new booking at its position among the host's changes. */
+/** Stores a new booking with the version and sequence from its {@link Tick}. */
 export function insertBooking(
   db: Db,
   session: Session,
@@ -39,7 +39,7 @@ async function insertBookings(db: Db, session: Session, bookings: StoredBooking[
   return bookings
 }
 
-/** Changes a booking that {@link findBookingToChange} read in the same transaction. */
+/** Changes a booking that {@link findBookingToChange} returned in the same transaction. */
 export async function changeBooking(
   db: Db,
   session: Session,
@@ -72,10 +72,10 @@ async function updateBookings(
 }
 
 /**
- * Returns the active stays in the given room types that overlap the given nights and were made after a position among
- * the host's changes.
+ * Returns the active stays that overlap the requested nights of the requested room types and were booked after a
+ * position among the host's changes.
  *
- * @param afterSequence the position; null for all active stays
+ * @param afterSequence the position; null to include stays booked at any position
  */
 export function findActiveStays(
   db: Db,
@@ -99,7 +99,7 @@ export function findActiveStays(
   return bookingModel(db).collection.find<RoomTypeStay>(filter, { session, projection }).toArray()
 }
 
-/** A stay, with the room type in which it occupies a unit. */
+/** A stay and the id of the room type in which it occupies a unit. */
 export type RoomTypeStay = Stay & Pick<StoredBooking, 'room_type_id'>
 
 const lookUpBooking = lookUpById<StoredBooking>(bookingModel)
@@ -116,7 +116,7 @@ export async function findBooking(db: Db, hostId: number, id: number | undefined
 }
 
 /**
- * Returns the host's booking with this id for {@link changeBooking}.
+ * Returns the host's booking with this id, for use with {@link changeBooking}.
  *
  * @throws DomainError `not_found`
  */
@@ -153,16 +153,16 @@ export function findBookingsOfUser(
   return bookingModel(db).find({ host_id: hostId, user_id: userId }, null, { session }).sort({ id: 1 }).lean()
 }
 
-/** Criteria for a booking. An absent field matches any value. */
+/** Criteria for finding a booking. An absent field matches any value. */
 export interface BookingCriteria {
   id?: number
   listing_id?: number
   statuses?: StoredBooking['status'][]
-  /** Ids of bookings to leave out. */
+  /** Ids of bookings to exclude. */
   exceptIds?: number[]
 }
 
-/** Returns the host's newest booking that matches the criteria, or null. */
+/** Returns the host's newest booking that matches the criteria, or null if there is none. */
 export function findNewestBooking(
   db: Db,
   host_id: number,
@@ -195,7 +195,7 @@ export interface ChangeFilter {
   checkout_at?: { $gte: string }
 }
 
-/** The part of a booking that the feed shows. */
+/** The fields of a booking that appear in the feed. */
 export type BookingChange = Pick<
   StoredBooking,
   'id' | 'listing_id' | 'room_type_id' | 'status' | 'checkin_at' | 'checkout_at' | 'updated_at'
@@ -208,7 +208,10 @@ const changeColumns: (keyof BookingChange)[] = [
 const changeProjection = { _id: 0, ...Object.fromEntries(changeColumns.map((column) => [column, 1])) }
 const readChange = rowReader<BookingChange>(changeColumns)
 
-/** Returns bookings after a version, in version order. */
+/**
+ * Returns a range of the matching bookings after a version, or of all matching bookings if the version is null, in
+ * version order.
+ */
 export async function findChanges(
   db: Db,
   filter: ChangeFilter,
@@ -219,7 +222,7 @@ export async function findChanges(
   return (await findAfter<Buffer>(db, filter, after, { ...range, ...options })).map(readChange)
 }
 
-/** Returns whole bookings after a version, in version order. */
+/** Like {@link findChanges}, but returns whole bookings. */
 export function findChangedBookings(
   db: Db,
   filter: ChangeFilter,
@@ -241,13 +244,13 @@ function findAfter<Row extends object>(
   options: Range & { raw?: boolean; projection?: object },
 ): Promise<Row[]> {
   const query = { ...filter, ...afterVersion(after) }
-  // Without a batch size, the server would send 101 bookings, and the rest would take a second round trip.
+  // By default, the server's first batch has only 101 bookings, so the rest would take a second round trip.
   return bookingModel(db)
     .collection.find<Row>(query, { ...options, batchSize: options.limit, sort: { updated_at: 1 } })
     .toArray()
 }
 
-/** Counts the bookings in a range of versions, up to `limit`. */
+/** Counts the matching bookings in a version range, up to `limit`. */
 export function countChanges(
   db: Db,
   filter: ChangeFilter,
@@ -258,8 +261,8 @@ export function countChanges(
 }
 
 /**
- * Returns the version of the booking that is followed by exactly `others` bookings in a range of versions, or null if
- * the range has too few bookings.
+ * Returns the version of the booking that is followed by exactly `others` bookings in a version range, or null if the
+ * range has too few bookings.
  */
 export async function findVersionFromEnd(
   db: Db,

@@ -15,7 +15,7 @@ const legalTransitions: Record<StatusWord, StatusWord[]> = {
 }
 
 /**
- * Refuses an illegal transition with an error that names the legal ones.
+ * Rejects an illegal transition with an error that lists the legal ones.
  *
  * @throws DomainError `conflict`
  */
@@ -29,14 +29,16 @@ export function requireLegalTransition(from: StatusWord, to: StatusWord): void {
 /** A transition of a booking to another status. */
 export interface Transition {
   to: 'confirmed' | 'cancelled'
-  /** Cancellation reason, stored with the booking; null for none. */
+  /** Cancellation reason, stored with the booking; null if none was given. */
   reason?: string | null
-  /** Runs in the transition's transaction. Receives the reason, or null if the guest was erased. */
+  /**
+   * Runs within the transition's transaction. Receives the reason; null if none was given or the booking was erased.
+   */
   extraWrite?: (session: Session, reason: string | null) => Promise<void>
 }
 
 /**
- * Prepares a booking's transition to another status, including the fields that go with that status.
+ * Prepares to change a booking's status and the fields that depend on the status.
  *
  * @throws DomainError `conflict` for an illegal transition, both when prepared and when run
  */
@@ -63,7 +65,7 @@ export function prepareTransition(
 }
 
 /**
- * Moves a booking to another status. See {@link prepareTransition}.
+ * Changes a booking's status; see {@link prepareTransition}.
  *
  * @throws DomainError `conflict` for an illegal transition
  */

@@ -1,14 +1,14 @@
 import { addDays, daysBetween } from '../../core/clock.ts'
 import type { AvailabilityRow } from '../../inventory/availability/overlay.ts'
 
-/** The part of a booking that occupies a unit. */
+/** The fields of a booking that determine on which nights it occupies a unit. */
 export interface Stay {
   checkin_at: string
   checkout_at: string
   created_sequence: number
 }
 
-/** A range of nights as `YYYY-MM-DD`, both ends included. */
+/** A range of nights from `from` to `to`, inclusive, each as `YYYY-MM-DD`. */
 export interface Nights {
   from: string
   to: string
@@ -31,12 +31,13 @@ export interface UnitNight {
 }
 
 /**
- * Returns the units of a room type, night by night (decisions §6). A night has the `available` units of the row that
- * covers it, minus the active stays that cover the night and were made after that row was written. A night that no row
- * covers is open. The day of `checkout_at` is not a night of a stay.
+ * Returns a room type's units on each night (decisions §6). The units left on a night are the `available` units of the
+ * row that covers it, minus the active stays that include the night and were booked after that row was written. A night
+ * that no row covers is open. The `checkout_at` day is not one of the stay's nights.
  *
  * @param rows the rows in force, which do not overlap
- * @param active the active stays; a caller that ignores open nights may leave out stays made before all of the rows
+ * @param active the active stays; a caller that ignores open nights may omit stays booked before the oldest of the rows
+ * was written
  */
 export function unitsByNight({ from, to }: Nights, rows: AvailabilityRow[], active: Stay[]): UnitNight[] {
   const units = Array.from({ length: daysBetween(from, to) + 1 }, (_, index) => ({
@@ -59,7 +60,7 @@ export function unitsByNight({ from, to }: Nights, rows: AvailabilityRow[], acti
   }))
 }
 
-/** Returns the first night of a stay that has no unit left according to {@link unitsByNight}, or null. */
+/** Returns the first night with no unit left according to {@link unitsByNight}, or null if there is no such night. */
 export function firstFullNight(nights: Nights, rows: AvailabilityRow[], active: Stay[]): string | null {
   return unitsByNight(nights, rows, active).find(({ left }) => left !== null && left <= 0)?.date ?? null
 }

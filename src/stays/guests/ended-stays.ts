@@ -10,8 +10,8 @@ import { openStays } from './erase.ts'
 const usersPerQuery = 200
 
 /**
- * Yields the guests whose last stay ended before a day, for one host or all hosts, ordered by id. Guests with an open
- * stay and erased guests are left out.
+ * Yields the guests of one host or all hosts whose last stay ended before a given day, ordered by id. Guests with an
+ * open stay and erased guests are skipped.
  *
  * @param before the day, `YYYY-MM-DD`
  */

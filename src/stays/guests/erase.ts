@@ -20,8 +20,8 @@ import { markErasing, overwriteUser } from '../users/store.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock'> & {
   /**
-   * True after a restore, before the service serves requests. At that point, all versions are far ahead of the clock
-   * and no poller is waiting, so the erasure does not pause.
+   * True if the erasure runs after a restore, before the service starts serving requests. At that point, all versions
+   * are far ahead of the clock and no poller is waiting, so the erasure does not pause.
    */
   isBeforeServing?: boolean
   mayHaveOpenStays?: boolean
@@ -29,7 +29,7 @@ type Context = Pick<AppContext, 'db' | 'clock'> & {
   onBegun?: () => void
 }
 
-/** Error thrown if the guest has a stay that is not over. */
+/** Error thrown if a guest to be erased has an open stay. */
 export class OpenStayError extends Error {
   override readonly name = 'OpenStayError'
   constructor(bookingId: number) {
@@ -41,11 +41,11 @@ export class OpenStayError extends Error {
 
 /** Maximum number of messages that one transaction overwrites. */
 const messagesPerTransaction = 100
-/** An erasure pauses while a host's versions, on which pollers rely, are at least this far ahead of the clock. */
+/** An erasure pauses while the host's versions, which pollers rely on, are at least this far ahead of the clock. */
 const maxAheadMilliseconds = 600_000
 const pollEveryMilliseconds = 1000
 
-/** Receipt of a guest's erasure, with the data needed to repeat it after a restore. */
+/** Receipt for a guest's erasure, with the data needed to repeat the erasure after a restore. */
 export interface Receipt {
   user_id: number
   host_id: number
@@ -53,13 +53,13 @@ export interface Receipt {
   at: string
 }
 
-/** Returns the receipt of an erasure. */
+/** Returns the receipt for a guest's erasure. */
 export function receiptOf({ id, host_id, created_at }: StoredUser, at: Date): Receipt {
   return { user_id: id, host_id, user_created_at: created_at.toISOString(), at: at.toISOString() }
 }
 
 /**
- * Refuses to erase a guest who has an open stay.
+ * Checks that a guest to be erased has no open stay.
  *
  * @throws OpenStayError
  */
@@ -68,7 +68,7 @@ export function requireNoOpenStay(bookings: StoredBooking[], now: Date): void {
   if (open) throw new OpenStayError(open.id)
 }
 
-/** Returns the stays that are not over: not cancelled, and with a `checkout_at` of today (UTC) or later. */
+/** Returns the open stays: bookings that are not cancelled and whose `checkout_at` is today (UTC) or later. */
 export function openStays(bookings: StoredBooking[], now: Date): StoredBooking[] {
   const today = toDay(now)
   return bookings.filter(
@@ -78,10 +78,10 @@ export function openStays(bookings: StoredBooking[], now: Date): StoredBooking[]
 
 /**
  * Erases a guest's stored data (decisions §26). Each booking and message gets a new version, so that pollers see the
- * erasure like any other change. If the process is killed at any point, another call finishes the erasure.
- * Repeating a finished erasure changes nothing.
+ * erasure like any other change. If the process is killed midway, another call completes the erasure. Repeating a
+ * completed erasure changes nothing.
  *
- * @throws OpenStayError if a stay is not over when the erasure begins, unless `mayHaveOpenStays` is set
+ * @throws OpenStayError if the guest has an open stay when the erasure starts, unless `mayHaveOpenStays` is set
  */
 export async function eraseGuest(context: Context, user: StoredUser): Promise<void> {
   const { db } = context
@@ -122,7 +122,10 @@ async function begin({ db, clock, mayHaveOpenStays }: Context, user: StoredUser)
   })
 }
 
-/** Erases a booking and closes its conversation permanently. Returns the time at which the booking was erased. */
+/**
+ * Erases the guest's data in a booking and closes its conversation permanently. Returns the time at which the booking
+ * was erased.
+ */
 async function eraseBooking(context: Context, { host_id, id }: StoredBooking): Promise<Date> {
   const { db, clock } = context
   const conversation = { host_id, booking_id: id }
@@ -180,10 +183,10 @@ async function waitForClock(
 }
 
 /**
- * Returns the erased form of a stored response about a guest. Personal fields anywhere in `data` get the values of an
- * erased guest, and each booking gets the time at which it was erased.
+ * Returns a stored response body without the guest's personal data. Personal fields anywhere in `data` get the values
+ * of an erased guest, and each booking's `erased_at` is set to the time at which the booking was erased.
  *
- * @param erasedAt times of erasure by booking id
+ * @param erasedAt time of erasure by booking id
  */
 export function eraseResponse(body: string, userId: number, erasedAt: ReadonlyMap<number, Date>): string {
   const values: Record<string, unknown> = {

@@ -5,7 +5,7 @@ import { findBookingsOfUser } from '../bookings/store.ts'
 import { findAllMessages } from '../messages/store.ts'
 import type { StoredUser } from '../users/model.ts'
 
-/** Returns a guest's data as stored, without internal ids, the password hash or the index key (decisions §26). */
+/** Returns a guest's data as stored, except internal ids, the password hash and the index key (decisions §26). */
 export async function exportGuest(db: Db, user: StoredUser) {
   const { host_id, id } = user
   const bookings = await findBookingsOfUser(db, host_id, id)

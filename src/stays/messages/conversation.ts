@@ -26,9 +26,9 @@ export interface ConversationBooking {
 }
 
 /**
- * Sends a message from the host to the guest. A shared cache remembers the messages sent in the duplicate window, so
- * that a repeated send needs no transaction (decisions §10). A remembered message is returned only if the database
- * still contains it unchanged.
+ * Sends a message from the host to the guest. A shared cache remembers the messages sent within the deduplication
+ * window, so that a repeated send needs no transaction (decisions §10). A remembered message is returned only if the
+ * database still contains it unchanged.
  *
  * @throws DomainError `conflict` if the conversation is closed
  */
@@ -55,7 +55,9 @@ export async function sendAsHost(
   return message
 }
 
-/** Returns the start of the duplicate window. A message is a duplicate if an equal one was sent after that time. */
+/**
+ * Returns the start of the deduplication window. A message is a duplicate if an identical one was sent after this time.
+ */
 function windowStartOf({ clock, config }: Pick<Context, 'clock' | 'config'>, hostId: number): Date {
   return new Date(clock(hostId).getTime() - config.messageDedupSeconds * 1000)
 }
@@ -68,7 +70,7 @@ function sha256(text: string): string {
  * Replies to the host on the guest's behalf, for administrators and the sandbox.
  *
  * @param find looks up the booking
- * @param also makes additional writes in the message's transaction
+ * @param also performs additional writes within the message's transaction
  * @throws DomainError `not_found`; `conflict` if the conversation is closed
  */
 export async function replyAsGuest(
@@ -84,9 +86,9 @@ export async function replyAsGuest(
 }
 
 /**
- * Prepares to store a message. If the same side sent the same text within the window, the first message is returned
- * instead (decisions §10). The lookup and the insert share a transaction that increments the send counter, so
- * concurrent identical sends run one at a time, and a crash leaves either the message or nothing.
+ * Prepares to store a message. If the same side sent the same text within the deduplication window, the first message
+ * is returned instead (decisions §10). The lookup and the insert share a transaction that increments the send counter,
+ * so that concurrent identical sends run one at a time. A crash leaves either the complete message or nothing.
  */
 async function prepareSend(
   { db, clock, config, ids }: Context,

@@ -5,7 +5,7 @@ const fields = {
   id: field.number,
   host_id: field.number,
   booking_id: field.number,
-  /** The booking's listing, which never changes. */
+  /** Id of the booking's listing, which never changes. */
   listing_id: field.number,
   sender: field.literal<'guest' | 'host'>(),
   sender_name: field.text,
@@ -16,7 +16,7 @@ const fields = {
   version: field.moment,
   /** Time at which the message was erased; null if it has not been erased. */
   erased_at: field.momentOrNull,
-  /** The `traceparent` of the change that gave the message its version; null if that change belongs to no trace. */
+  /** The `traceparent` of the change that gave the message its version; null if that change was not traced. */
   trace: field.textOrNull,
 }
 
@@ -34,15 +34,18 @@ const conversationFields = {
   host_id: field.number,
   booking_id: field.number,
   closed_at: field.momentOrNull,
-  /** Send counter. Every send increments it, so concurrent sends to one conversation run one at a time. */
+  /** Send counter. Every send increments it, so that concurrent sends to the same conversation run one at a time. */
   sends: { ...field.number, default: 0 },
-  /** Time at which the guest was erased; null if they have not been. An erased guest's conversation stays closed. */
+  /**
+   * Time at which the guest was erased; null if the guest has not been erased. An erased guest's conversation stays
+   * closed.
+   */
   erased_at: field.momentOrNull,
 }
 
 /**
- * The state of a booking's conversation. It is stored when a message is first sent after the booking's own message,
- * or when the conversation is closed, reopened or erased.
+ * State of a booking's conversation. The document is created when the first message after the booking's own message is
+ * sent, or when the conversation is first closed, reopened or erased.
  */
 export type Conversation = Stored<typeof conversationFields>
 

@@ -20,7 +20,7 @@ export const MessageCreate = withTitle(
   }),
 )
 
-/** A message as the contract specifies it. */
+/** A message, as specified in the contract. */
 export const Message = withTitle(
   'Message',
   responseObject({

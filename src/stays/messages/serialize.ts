@@ -3,7 +3,7 @@ import { toVersion } from '../../versions/format.ts'
 import type { StoredMessage } from './model.ts'
 import type { Message, MessageItem } from './schema.ts'
 
-/** Serializes a message as the contract specifies it. */
+/** Serializes a message as specified in the contract. */
 export function serializeMessage(message: StoredMessage): Message {
   const { id, sender, sender_name, text, is_seen, created_at } = message
   return { id, sender, sender_name, text, is_seen, sent_at: toTimestamp(created_at) }

@@ -31,7 +31,10 @@ export async function findMessages(
 export type MessageFilter = Pick<StoredMessage, 'host_id'> &
   Partial<Pick<StoredMessage, 'booking_id' | 'sender'>>
 
-/** Returns messages after a version, in version order. */
+/**
+ * Returns a range of the matching messages after a version, or of all matching messages if the version is null, in
+ * version order.
+ */
 export function findNewMessages(
   db: Db,
   filter: MessageFilter,
@@ -47,7 +50,7 @@ export function findNewMessages(
     .toArray()
 }
 
-/** Counts the messages in a range of versions, up to `limit`. */
+/** Counts the matching messages in a version range, up to `limit`. */
 export function countNewMessages(
   db: Db,
   filter: MessageFilter,
@@ -58,8 +61,8 @@ export function countNewMessages(
 }
 
 /**
- * Returns the version of the message that is followed by exactly `others` messages in a range of versions, or null if
- * the range has too few messages.
+ * Returns the version of the message that is followed by exactly `others` messages in a version range, or null if the
+ * range has too few messages.
  */
 export async function findMessageVersionFromEnd(
   db: Db,
@@ -77,7 +80,7 @@ function afterVersion(version: Date | null, until?: Date) {
   return { version: { $gt: version ?? new Date(0), ...(until ? { $lte: until } : {}) } }
 }
 
-/** Returns the message with the given sender and text that was sent after a given time, or null. */
+/** Returns a message with the given sender and text that was sent after a given time, or null if there is none. */
 export async function findDuplicate(
   db: Db,
   session: Session,
@@ -131,7 +134,7 @@ async function insertMessages(db: Db, session: Session, messages: StoredMessage[
 /** The message that a guest sends with a new booking. */
 export type FirstMessage = Pick<StoredMessage, 'id' | 'sender_name' | 'text' | 'version'>
 
-/** Stores the message that a guest sends with a new booking. It gets the booking's creation time. */
+/** Stores the message that a guest sends with a new booking. The message is dated at the booking's creation time. */
 export async function insertFirstMessage(
   db: Db,
   session: Session,
@@ -144,8 +147,8 @@ export async function insertFirstMessage(
 }
 
 /**
- * Increments the send counter of a conversation stored by {@link ensureConversation}, so concurrent sends run one at a
- * time.
+ * Increments the send counter of a conversation stored by {@link ensureConversation}, so that concurrent sends run one
+ * at a time.
  */
 export async function advanceConversation(
   db: Db,
@@ -161,13 +164,13 @@ export async function advanceConversation(
 }
 
 /**
- * Stores the conversation if it does not exist. Call this before a send's transaction, because two concurrent first
- * sends would otherwise collide in their transactions.
+ * Creates the conversation if it does not exist. Call this before the send's transaction, because otherwise, the
+ * transactions of two concurrent first sends would conflict.
  */
 export async function ensureConversation(db: Db, conversation: ConversationId): Promise<void> {
   if (await conversationModel(db).exists(conversation)) return
-  // If another process inserts the document first, the retry finds it and is acknowledged once a majority has the
-  // document, so every later transaction sees it.
+  // If another process inserts the document first, the retry matches it and is acknowledged only after a majority has
+  // it, so every later transaction sees it.
   await retryDuplicate(() =>
     conversationModel(db)
       .updateOne(conversation, { $setOnInsert: { closed_at: null, sends: 0 } }, { upsert: true })
@@ -175,7 +178,7 @@ export async function ensureConversation(db: Db, conversation: ConversationId): 
   )
 }
 
-/** Closes a conversation at a given time, or reopens it if the time is null. */
+/** Closes a conversation as of a given time, or reopens it if the time is null. Returns the updated conversation. */
 export async function setClosedAt(
   db: Db,
   conversation: ConversationId,
@@ -192,7 +195,7 @@ export async function isErased(db: Db, conversation: ConversationId): Promise<bo
   return (await conversationModel(db).exists({ ...conversation, erased_at: { $ne: null } })) !== null
 }
 
-/** Closes a conversation permanently and keeps an earlier `closed_at`. */
+/** Closes a conversation permanently. An existing `closed_at` is kept. */
 export async function closeErased(
   db: Db,
   session: Session,
@@ -204,7 +207,7 @@ export async function closeErased(
   await collection.updateOne({ ...conversation, erased_at: null }, { $set: { erased_at: now } }, { session })
 }
 
-/** Returns up to `limit` messages of a conversation that are not erased yet, ordered by id. */
+/** Returns up to `limit` of a conversation's messages that have not been erased yet, ordered by id. */
 export function findUnerased(
   db: Db,
   session: Session,
@@ -223,7 +226,7 @@ export function findAllMessages(db: Db, conversation: ConversationId): Promise<S
   return messageModel(db).find(conversation).sort({ created_at: 1, id: 1 }).lean()
 }
 
-/** Overwrites messages and gives each a version of its own. */
+/** Overwrites the text and sender names of messages, and gives each message a new version. */
 export async function overwriteMessages(
   db: Db,
   session: Session,

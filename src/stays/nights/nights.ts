@@ -8,10 +8,12 @@ import { findActiveStays } from '../bookings/store.ts'
 import { type Nights, type UnitNight, unitsByNight } from '../bookings/units.ts'
 import type { NightsQuery } from './schema.ts'
 
-/** Number of room types read in one snapshot. This bound keeps the transaction from growing with the listing. */
+/** Maximum number of room types read per snapshot, so that the transaction does not grow with the listing. */
 const roomTypesPerSnapshot = 20
 
-/** Returns the nightly units of a host's room types, by the same rule as for bookings (decisions §20). */
+/**
+ * Returns the units on each night, keyed by room type id and counted by the same rule as for bookings (decisions §20).
+ */
 export async function readNights(
   db: Db,
   hostId: number,
@@ -41,9 +43,10 @@ async function readUnits(db: Db, session: Session, hostId: number, roomTypeIds: 
 const maxNights = 20_000
 
 /**
- * Returns the nightly units of one or all of a listing's room types, keyed by listing id, then by room type id.
+ * Returns the units on each night for one or all of a listing's room types, keyed by listing id, then by room type id.
  *
- * @throws DomainError `not_found` for another host's listing or room type; `validation` for too many nights
+ * @throws DomainError `not_found` if the host has no such listing or room type; `validation` at `end_date` for too many
+ * nights
  */
 export async function findNights(
   db: Db,

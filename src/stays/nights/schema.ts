@@ -46,7 +46,7 @@ const Night = withTitle(
   }),
 )
 
-/** Nights by listing id, then by room type id. */
+/** Nights keyed by listing id, then by room type id. */
 export const NightsByRoomType = responseObject(
   {
     nights: Type.Record(

@@ -15,14 +15,14 @@ import { insertUser, requireFreeEmail } from './store.ts'
 /** OWASP's recommendation for argon2id: 19 MiB, two passes. */
 const passwordHashing = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 
-/** The host and key that create a user, and the client's address. */
+/** The origin of a request to create a user: the host, the key, and the client's address. */
 export type UserOrigin = Pick<Caller, 'hostId' | 'keyId' | 'address'>
 
 /**
- * Prepares the creation of a host's user together with the `UserCreated` event (contract, Events).
+ * Prepares to create a user for a host and to enqueue the `UserCreated` event (contract, Events).
  *
- * @throws DomainError `validation` at `email` if a user of this host has the address, or if its
- * domain is reserved for erased guests
+ * @throws DomainError `validation` at `email` if the host already has a user with this address, or if the address is in
+ * the domain reserved for erased guests
  */
 export async function prepareUser(
   { db, clock, ids }: Pick<AppContext, 'db' | 'clock' | 'ids'>,

@@ -1,14 +1,14 @@
 import type { StoredUser } from './model.ts'
 
-/** Domain of erased guests' addresses. No other user may have an address in it. */
+/** Domain of erased guests' e-mail addresses. No other user may have an address in this domain. */
 const erasedDomain = 'erased.invalid'
 
-/** Returns true if an address is in the domain of erased guests. */
+/** Returns true if an address is in the domain reserved for erased guests. */
 export function isErasedAddress(email: string): boolean {
   return email.toLowerCase().endsWith(`@${erasedDomain}`)
 }
 
-/** Name of an erased guest, also shown as the sender of their messages. */
+/** Name given to an erased guest, also shown as the sender of their messages. */
 export const erasedName = 'Erased guest'
 
 /** Returns the values that replace an erased guest's personal data (decisions §26). */

@@ -1,7 +1,7 @@
 import type { AppContext } from '../../http/context.ts'
 import type { JobHandler, Topics } from '../../platform/outbox/outbox.ts'
 
-/** Topic of the event that is fired when a user is created (contract, Events). */
+/** Topic of the event fired when a user is created (contract, Events). */
 export const userCreated = 'UserCreated'
 
 /** Returns the outbox topics for users. */

@@ -24,7 +24,7 @@ const fields = {
   meta: field.mixed<{ source: string; api_created: boolean; created_by_key: number }>(),
   created_at: field.moment,
   updated_at: field.moment,
-  /** Time at which the guest's erasure began, after which the guest cannot book; null if none has begun. */
+  /** Time at which the guest's erasure started; null if it has not started. From then on, the guest cannot book. */
   erasing_at: field.momentOrNull,
   /** Time at which the guest's personal data was overwritten; null if it has not been. */
   erased_at: field.momentOrNull,
@@ -32,7 +32,7 @@ const fields = {
 
 export type StoredUser = Stored<typeof fields>
 
-/** Name of the index that keeps addresses unique within a host. */
+/** Name of the index that enforces unique e-mail addresses within a host. */
 export const emailIndex = 'user_email_key'
 
 const schema = schemaOf(fields)

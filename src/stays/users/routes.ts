@@ -13,7 +13,7 @@ import { findUser, listUsers } from './store.ts'
 
 const defaultPerPage = 50
 
-/** Defines the routes that create (contract, `POST /v1/users`) and read (decisions §27) users of the key's host. */
+/** Defines the routes that create (contract, `POST /v1/users`) and read (decisions §27) the users of the key's host. */
 export function userRoutes(app: AppContext) {
   return new Elysia({ prefix: '/users', tags: ['Users'] })
     .use(guard(app))

@@ -50,7 +50,7 @@ export const UserCreate = withTitle(
 )
 export type UserCreate = Static<typeof UserCreate>
 
-/** Query parameters of `GET /v1/users`, except those for the page. `readQuery` makes `email[…]` fail validation. */
+/** Query parameters of `GET /v1/users`, except the paging parameters. `readQuery` makes `email[…]` fail validation. */
 export const userFilters = {
   email: Type.Optional(
     text(255, {
@@ -70,7 +70,7 @@ export function birthProblems({ body: { date_of_birth }, now }: CheckInput): Pro
     : []
 }
 
-/** A user as the contract specifies it. */
+/** A user, as specified in the contract. */
 export const User = withTitle(
   'User',
   responseObject({

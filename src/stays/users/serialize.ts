@@ -2,7 +2,7 @@ import { toTimestamp, toTimestampOrNull } from '../../core/clock.ts'
 import type { StoredUser } from './model.ts'
 import type { User, UserInFull } from './schema.ts'
 
-/** Serializes a user as the contract specifies it. */
+/** Serializes a user as specified in the contract. */
 export function serializeUser(user: StoredUser): User {
   return {
     user_id: user.id,
@@ -37,10 +37,10 @@ export function serializeUserInFull(user: StoredUser): UserInFull {
 }
 
 /**
- * Formats a person's name as web registration does (decisions §4): trims it, collapses inner spaces, and title-cases it
+ * Formats a person's name as web registration does (decisions §4): trims it, collapses whitespace, and title-cases it
  * if it is all lower case or all upper case.
  *
- * @example formatName("  o'BRIEN ") // "o'BRIEN", because mixed case is deliberate
+ * @example formatName("  o'BRIEN ") // "o'BRIEN", because mixed case is assumed to be deliberate
  * @example formatName("O'BRIEN") // "O'Brien"
  */
 export function formatName(name: string): string {

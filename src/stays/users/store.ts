@@ -10,7 +10,7 @@ import { emailIndex, type StoredUser, userModel } from './model.ts'
 
 const lookUpUser = lookUpById<StoredUser>(userModel)
 
-/** Returns the host's user with this id, or null. */
+/** Returns the host's user with this id, or null if there is none. */
 export function findUserIfAny(db: Db, hostId: number, id: number): Promise<StoredUser | null> {
   return lookUpUser(db, { host_id: hostId, id })
 }
@@ -34,10 +34,10 @@ export async function findUser(db: Db, hostId: number, id: number | undefined): 
 }
 
 /**
- * Returns one page of a host's users, ordered by id, and the total number of matching users. Erased users are left out,
- * and a user whose erasure has begun is no longer found by e-mail (decisions §27).
+ * Returns one page of a host's users, ordered by id, and the total number of matching users. Erased users are excluded,
+ * and users whose erasure has started are no longer found by e-mail address (decisions §27).
  *
- * @param email address of the user to find; case and surrounding blanks are ignored
+ * @param email address of the user to find; case and surrounding whitespace are ignored
  */
 export async function listUsers(
   db: Db,
@@ -61,7 +61,7 @@ function withEmail(email: string) {
 }
 
 /**
- * Refuses an address that a user of this host already has.
+ * Rejects an address that one of the host's users already has.
  *
  * @throws DomainError `validation` at `email`
  */
@@ -84,8 +84,8 @@ export async function insertUser(db: Db, session: Session, user: StoredUser): Pr
 }
 
 /**
- * Refuses a user whose erasure has begun. Call this in the transaction of any write that stores data about the user.
- * The write and the erasure both advance the host's clock first, so the later of the two sees the other.
+ * Rejects a user whose erasure has started. Call this within the transaction of any write that stores data about the
+ * user. The write and the erasure both advance the host's clock first, so the later of the two sees the other.
  *
  * @throws DomainError `validation` at `user_id`
  */
@@ -107,7 +107,7 @@ async function requireNoneErased(
   return []
 }
 
-/** Returns the error that refuses a booking for an erased guest. */
+/** Returns the error for a booking whose guest has been erased. */
 function erased() {
   return invalidField('user_id', '"user_id" is an erased guest')
 }
@@ -128,7 +128,10 @@ export async function findUserOfAnyHost(db: Db, id: number): Promise<StoredUser>
   return user
 }
 
-/** Returns a page of users after an id, ordered by id, for one host or all hosts. Erased users are left out. */
+/**
+ * Returns up to `limit` users of one host or all hosts whose ids are greater than `after`, ordered by id. Erased users
+ * are excluded.
+ */
 export function findUsersAfter(
   db: Db,
   { hostId, after, limit }: { hostId: number | undefined; after: number; limit: number },
@@ -137,7 +140,7 @@ export function findUsersAfter(
   return userModel(db).find(filter).sort({ id: 1 }).limit(limit).lean()
 }
 
-/** Records that a user's erasure has begun, unless this has already been recorded. */
+/** Records that a user's erasure has started, unless that was already recorded. */
 export async function markErasing(
   db: Db,
   session: Session,

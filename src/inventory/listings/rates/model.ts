@@ -9,7 +9,7 @@ const fields = {
   expires_at: field.moment,
 }
 
-/** A rates-write job. The transaction that accepts the write also applies it. */
+/** The job of a rates write. The transaction that accepts the write also applies it. */
 export type RateJob = Stored<typeof fields>
 
 const schema = schemaOf(fields)

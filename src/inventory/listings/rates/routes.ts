@@ -10,7 +10,9 @@ import { RateJobView, RatesAccepted, RatesWrite } from './schema.ts'
 import { findRateJob } from './store.ts'
 import { prepareRates } from './write.ts'
 
-/** Defines routes to write rates (contract, Endpoints; decisions §8) and read a write's result (decisions §20). */
+/**
+ * Defines the routes that write rates (contract, Endpoints; decisions §8) and read a write's status (decisions §20).
+ */
 export function rateRoutes(app: AppContext) {
   return new Elysia({ prefix: '/integrations/:provider/rates', tags: ['Rates'] })
     .use(guard(app))

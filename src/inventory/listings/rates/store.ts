@@ -2,10 +2,10 @@ import { notFound } from '../../../core/errors.ts'
 import type { Db, Session } from '../../../platform/mongo/connection.ts'
 import { type RateJob, rateJobModel } from './model.ts'
 
-/** Retention time of a finished job (decisions §20). */
+/** Retention period of a finished job (decisions §20). */
 const keptMilliseconds = 24 * 3_600_000
 
-/** Stores a rates-write job in the write's transaction. */
+/** Stores the job of a rates write within the write's transaction. */
 export async function insertRateJob(
   db: Db,
   session: Session,
@@ -18,7 +18,7 @@ export async function insertRateJob(
 /**
  * Returns the host's job with this id.
  *
- * @throws DomainError `not_found`, including for an undefined id and for a job that ended at least a day ago
+ * @throws DomainError `not_found`, including for an undefined id and for a job that finished at least a day ago
  */
 export async function findRateJob(
   db: Db,

@@ -16,8 +16,8 @@ import { insertRateJob } from './store.ts'
 type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
 
 /**
- * Prepares a write of a host's rates (decisions §8). Writes to the host's listings run one at a time and do not delay
- * bookings. When run, it applies the rates and returns the job's id.
+ * Prepares to write a host's rates (decisions §8). Such writes run one at a time per host and do not delay bookings.
+ * When run, the write applies the rates and returns the job's id.
  *
  * @throws DomainError when run: `forbidden` (another host's listings), `invalid_ids` (room types), `validation`
  * (currency)
@@ -42,7 +42,7 @@ export async function prepareRates(
   }
 }
 
-/** Merges the items by room type. If two items set the same field, the later item wins. */
+/** Merges the items by room type. If several items set the same field, the last item wins. */
 function toPriceChanges(items: RateItem[]): PriceChange[] {
   const changes = new Map<number, PriceChange>()
   for (const { listing_id, room_type_id, currency: _, ...values } of items) {
@@ -67,7 +67,10 @@ async function requireOwnRoomTypes(
   if (problems.length > 0) throw invalidFields(problems.slice(0, maxProblems))
 }
 
-/** Reports a rate in another currency, because it would be charged as if it were in the listing's currency. */
+/**
+ * Reports a rate whose currency is not the listing's, because it would be charged as if it were in the listing's
+ * currency.
+ */
 function currencyProblem(
   { listing_id, currency }: RateItem,
   index: number,
