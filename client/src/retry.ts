@@ -5,7 +5,7 @@ const maxRetryAfterSeconds = 300
 /** Longest pause if retries are unlimited, as in a feed, even if `Retry-After` is longer. */
 const maxPatienceSeconds = 3600
 const maxPauseSeconds = 30
-/** Window of the service's rate limit, and the maximum of {@link rateLimitPause}. A proxy may report a longer window. */
+/** Window of the service's rate limit, and the longest {@link rateLimitPause}. A proxy may report a longer window. */
 const windowSeconds = 60
 
 /** Returns the seconds to wait before the next attempt; undefined if the request must not be retried. */

@@ -73,7 +73,7 @@ export class HostChanges implements Changes {
     for (let failures = 0; !this.closed; failures += 1) {
       try {
         this.stream = watchClocks(this.db)
-        // This call opens the stream. `readWatchedClocks()` then finds changes that were made to watched clocks before that.
+        // This call opens the stream. `readWatchedClocks()` then finds earlier changes to watched clocks.
         const first = await this.stream.tryNext()
         this.isLive = true
         await this.readWatchedClocks()

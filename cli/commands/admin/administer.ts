@@ -68,8 +68,8 @@ export function withSoundClock<T>(work: (administration: Administration) => Prom
 export interface Recording {
   /**
    * `wrap`: the entry is written in the same transaction as the action. `caller`: the action itself calls
-   * `inAuditedTransaction`, or calls `record` in its own transaction. `upfront`: the entry is written before an action that takes
-   * many transactions.
+   * `inAuditedTransaction`, or calls `record` in its own transaction. `upfront`: the entry is written before an action
+   * that takes many transactions.
    */
   record?: 'wrap' | 'caller' | 'upfront'
   /** Reason for the action, in the administrator's words. */

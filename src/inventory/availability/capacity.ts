@@ -9,8 +9,8 @@ import { findCounts, type RoomTypeCount } from './store.ts'
 const maxRangesPerRoomType = 10_000
 
 /**
- * Limit that each write is checked against. It exceeds `roomForRows`, so that a room type with up to `roomForRows`
- * ranges accepts even the largest write.
+ * Limit that each write is checked against. It exceeds `maxRangesPerRoomType`, so that a room type with at most that
+ * many ranges accepts even the largest write.
  */
 const maxRowsInForce = maxRangesPerRoomType + 2 * maxBulkItems
 
