@@ -77,10 +77,10 @@ export interface Result {
 }
 
 export const passed: Result = { status: 'passed' }
-export const failed = (because: string, seen: RequestRecord[] = []): Result => ({
+export const failed = (because: string, evidence: RequestRecord[] = []): Result => ({
   status: 'failed',
   because,
-  evidence: seen,
+  evidence,
 })
 export const skipped = (because: string): Result => ({ status: 'skipped', because })
 export const done = (results: Results, facts: Facts = {}): StepFindings => ({ isDone: true, results, facts })

@@ -28,9 +28,9 @@ const issuer = 'https://partners.example.com'
 /** Short times, so that steps are decided quickly, except a `stepTimeout` that is long enough on a busy machine. */
 const times = {
   ...bounds,
-  look: 200,
+  checkInterval: 200,
   silence: 400,
-  losing: 300,
+  lossDuration: 300,
   settle: 50,
   stepTimeout: 240 * second,
   catchUp: 0,

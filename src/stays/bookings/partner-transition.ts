@@ -33,7 +33,7 @@ export async function preparePartnerTransition(
   }
   const record = (session: Session, kept: string | null) =>
     recordAction(db, { at: clock(), ...move, reason: kept }, session)
-  const transition = { to, reason, ...(isSandbox ? {} : { also: record }) }
+  const transition = { to, reason, ...(isSandbox ? {} : { extraWrite: record }) }
   return mapUnit(prepareTransition({ db, clock }, booking, transition), (moved) => ({
     Booking: toDetail(moved),
     userId: booking.user_id,

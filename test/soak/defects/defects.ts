@@ -104,8 +104,8 @@ const rows: Row[] = [
   ['a discount that starts a night too late', 'nights >= length', 'nights > length', 'bookings'],
   [
     'a move without its audit entry',
-    '...(isSandbox ? {} : { also: record })',
-    '...(isSandbox ? { also: record } : {})',
+    '...(isSandbox ? {} : { extraWrite: record })',
+    '...(isSandbox ? { extraWrite: record } : {})',
     'bookings',
   ],
   [
