@@ -4,23 +4,18 @@ import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprot
 import { ConnectionError, PartnerError } from '../../client/src/index.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { hideApiKeys } from '../../src/http/paths.ts'
+import { cacheFor } from '../../src/platform/time-limits.ts'
 import { type ClientOptions, describeConnectionError, findAddress } from '../client.ts'
 import { UsageError } from '../errors.ts'
 import { jsonText } from '../output.ts'
-import { type Catalogue, fetchCatalogue } from './operations.ts'
+import { fetchCatalogue } from './operations.ts'
 import { tools } from './tools.ts'
 
 /** Serves an agent on standard input and output until the input ends (decisions §27). */
 export async function serveAgent(options: ClientOptions, mayReadLive: boolean): Promise<void> {
   const base = await findAddress(options)
-  let catalogue: Catalogue | undefined
-  const session = {
-    ...{ options, mayReadLive, base },
-    catalogue: async () => {
-      catalogue ??= await fetchCatalogue(base)
-      return catalogue
-    },
-  }
+  const catalogue = cacheFor(Number.POSITIVE_INFINITY, () => fetchCatalogue(base))
+  const session = { options, mayReadLive, base, catalogue }
   const all = Object.entries(tools).map(([name, tool]) => ({ name, ...tool }))
   const listed = all.filter(({ name }) => mayReadLive || name !== 'read_live')
   const info = { name: 'partner-interface', version: packageJson.version }

@@ -32,20 +32,6 @@ export function serveFiles(
   }
 }
 
-/**
- * Returns a function that loads a value on the first call and caches it. After a failure, the next call tries again.
- */
-export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
-  let loading: Promise<T> | undefined
-  return () => {
-    loading ??= load().catch((error) => {
-      loading = undefined
-      throw error
-    })
-    return loading
-  }
-}
-
 /** Returns a text file for {@link serveFiles}. */
 export function textFile(text: string, contentType: string): CachedContent {
   return cachedContent(new TextEncoder().encode(text), `${contentType}; charset=utf-8`)

@@ -1,39 +1,35 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { Elysia } from 'elysia'
-import { cachedContent } from '../../http/cached-content.ts'
-import { type Files, loadOnce, serveFiles } from '../files.ts'
+import { cacheFor } from '../../platform/time-limits.ts'
+import { type Files, serveFiles, textFile } from '../files.ts'
 
 /**
  * Routes of the console, which shows partners their keys' activity (decisions §18). The console uses only the partner
  * API.
  */
 export function consoleRoutes() {
-  const files = loadOnce(makeFiles)
+  const files = cacheFor(Number.POSITIVE_INFINITY, makeFiles)
   const serve = serveFiles(async (path) => (await files())[path])
   return new Elysia({ detail: { hide: true } }).get('/console', serve).get('/console/:file', serve)
 }
 
 /** Builds the page on the first request, so that no separate build is needed. */
 async function makeFiles(): Promise<Files> {
-  const page = (name: string) => readFile(new URL(`page/${name}`, import.meta.url))
+  const page = (name: string) => readFile(new URL(`page/${name}`, import.meta.url), 'utf8')
   const chartStyle = fileURLToPath(import.meta.resolve('uplot/dist/uPlot.min.css'))
   return {
-    '/console': file(await page('index.html'), 'text/html'),
-    '/console/console.css': file(await page('console.css'), 'text/css'),
-    '/console/chart.css': file(await readFile(chartStyle), 'text/css'),
-    '/console/console.js': file(await bundle(), 'text/javascript'),
+    '/console': textFile(await page('index.html'), 'text/html'),
+    '/console/console.css': textFile(await page('console.css'), 'text/css'),
+    '/console/chart.css': textFile(await readFile(chartStyle, 'utf8'), 'text/css'),
+    '/console/console.js': textFile(await bundle(), 'text/javascript'),
   }
 }
 
-async function bundle(): Promise<Uint8Array<ArrayBuffer>> {
+async function bundle(): Promise<string> {
   const entry = fileURLToPath(new URL('page/main.tsx', import.meta.url))
   const { outputs } = await Bun.build({ entrypoints: [entry], target: 'browser', minify: true })
   const [script] = outputs
   if (!script) throw new Error('The console was not built')
-  return new Uint8Array(await script.arrayBuffer())
-}
-
-function file(bytes: Uint8Array, contentType: string) {
-  return cachedContent(new Uint8Array(bytes), `${contentType}; charset=utf-8`)
+  return script.text()
 }

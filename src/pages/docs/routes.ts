@@ -6,7 +6,8 @@ import type { Config } from '../../core/config.ts'
 import { DomainError } from '../../core/errors.ts'
 import { cachedContent, immutableCacheControl } from '../../http/cached-content.ts'
 import { pagePolicy } from '../../http/security-headers.ts'
-import { type Files, loadOnce, serveFiles, textFile } from '../files.ts'
+import { cacheFor } from '../../platform/time-limits.ts'
+import { type Files, serveFiles, textFile } from '../files.ts'
 import { mapValues } from './schemas.ts'
 
 /**
@@ -15,8 +16,8 @@ import { mapValues } from './schemas.ts'
  * requires a key. Everything is built on the first request.
  */
 export function docsRoutes(config: Config, app: () => AnyElysia) {
-  const documentation = loadOnce(() => makeDocumentation(config, app()))
-  const downloads = loadOnce(() => makeDownloads(config, app()))
+  const documentation = cacheFor(Number.POSITIVE_INFINITY, () => makeDocumentation(config, app()))
+  const downloads = cacheFor(Number.POSITIVE_INFINITY, () => makeDownloads(config, app()))
   const find = async (path: string) => {
     const found = (await documentation())[path]
     if (!found && path.startsWith('/openapi/'))

@@ -1,14 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { Elysia } from 'elysia'
 import type { Config } from '../../core/config.ts'
-import { type Files, loadOnce, serveFiles, textFile } from '../files.ts'
+import { cacheFor } from '../../platform/time-limits.ts'
+import { type Files, serveFiles, textFile } from '../files.ts'
 
 /**
  * Routes of the guide: its pages, their Markdown, `/llms.txt`, and the home page `/` (decisions §27). None of these
  * routes requires a key.
  */
 export function guideRoutes({ publicUrl }: Config) {
-  const files = loadOnce(() => makeFiles(publicUrl))
+  const files = cacheFor(Number.POSITIVE_INFINITY, () => makeFiles(publicUrl))
   const serve = serveFiles(async (path) => (await files())[path])
   return new Elysia({ detail: { hide: true } })
     .get('/', serve)
