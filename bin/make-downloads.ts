@@ -17,7 +17,7 @@ import type { SandboxContext } from '../src/sandbox/context.ts'
 const config = readConfig({})
 const shared = { config, log: openLog('silent') }
 const live = { ...shared, environment: { name: 'live' } } as AppContext
-const sandbox = { ...shared, sandboxes: {}, environment: { name: 'sandbox' } } as SandboxContext
+const sandbox = { ...shared, environment: { name: 'sandbox' } } as SandboxContext
 const document = openApiDocument(createApp({ live, sandbox, metrics: new Metrics(() => 0) }), config)
 await mkdir(downloadsFolder, { recursive: true })
 for (const [name, text] of Object.entries(await makeCollections(document)))

@@ -6,9 +6,11 @@ import type { Caller } from '../http/request.ts'
 import { KeyedMutex } from '../platform/keyed-mutex.ts'
 import { busy, isDuplicate } from '../platform/mongo/errors.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
+import { openSandbox } from '../sandbox/fill.ts'
 import { isOpen } from '../sandbox/life-store.ts'
 import { beginObservation, endObservation } from '../sandbox/rules-store.ts'
 import { book, makeGuest, placesFor, type Stage } from '../sandbox/scenarios/stage.ts'
+import { clearSandboxes } from '../sandbox/store.ts'
 import { whileOpen } from '../sandbox/turns.ts'
 import { firstStep } from './advance.ts'
 import { casesOf, inOrder, type Profile } from './cases.ts'
@@ -103,8 +105,8 @@ async function insert(
 
 async function fill(app: SandboxContext, certification: Certification): Promise<Certification> {
   const { key_id: keyId } = certification
-  await app.sandboxes.clear(keyId)
-  const scope = await app.sandboxes.open(keyId)
+  await clearSandboxes(app, { key_id: keyId })
+  const { _id: scope } = await openSandbox(app, keyId)
   return whileOpen(app.db, scope, () => begin({ app, hostId: scope, keyId }, certification))
 }
 

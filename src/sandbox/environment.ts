@@ -4,13 +4,10 @@ import { sequenceIds } from '../http/ids.ts'
 import type { Topics } from '../platform/outbox/outbox.ts'
 import { OutboxWorker } from '../platform/outbox/worker.ts'
 import { HostChanges } from '../versions/changes.ts'
-import { maxAheadSeconds, SandboxClocks } from './clocks.ts'
+import { SandboxClocks } from './clocks.ts'
 import type { SandboxContext } from './context.ts'
-import { openSandbox } from './fill.ts'
-import { moveAhead } from './life-store.ts'
-import { findRules, replaceRules, takeHintFault } from './rules-store.ts'
-import { clearSandbox, prepareSandbox, type ScopedModel, sandboxDatabase, sweepSandboxes } from './store.ts'
-import { playExclusively } from './turns.ts'
+import { takeHintFault } from './rules-store.ts'
+import { prepareSandbox, type ScopedModel, sandboxDatabase, sweepSandboxes } from './store.ts'
 import { type Observer, visitsOf } from './visit.ts'
 
 const sweepEveryMilliseconds = 60_000
@@ -55,22 +52,8 @@ export async function openSandboxEnvironment(
   const { heldRequests } = live
   const context: SandboxContext = {
     ...live,
-    ...{ db, clock, outbox, changes, webhooks },
-    ids: store.ids,
+    ...{ ...store, clocks, outbox, changes, webhooks },
     environment: { name: 'sandbox', visit: visitsOf({ ...store, clocks, heldRequests, observer }) },
-    sandboxes: {
-      open: async (keyId) => (await openSandbox(store, keyId))._id,
-      clear: (keyId) => clearSandbox(store, keyId),
-      playExclusively: (scope, work) => playExclusively(store, scope, work),
-      readRules: async (scope) => (await findRules(db, scope))?.rules ?? [],
-      replaceRules: (scope, rules) => replaceRules(db, scope, rules),
-      async advanceClock(scope, seconds) {
-        const moved = await moveAhead(db, scope, seconds, maxAheadSeconds)
-        if (!moved) return false
-        clocks.note(scope, moved.ahead_seconds)
-        return true
-      },
-    },
   }
   return {
     context,

@@ -5,7 +5,7 @@ import { withLease } from '../platform/mongo/lease.ts'
 import { lastVersionsOf, recordFill, secondsUntilFill } from './key-store.ts'
 import { findOpen, insertFilling, type OpenSandbox, openFilled } from './life-store.ts'
 import { seedSandbox } from './seed.ts'
-import { endSandboxes, type ScopedModel } from './store.ts'
+import { clearSandboxes, endSandboxes, type ScopedModel } from './store.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock' | 'clockWatch' | 'config' | 'ids'> & { models: ScopedModel[] }
 
@@ -57,7 +57,7 @@ function fillOnce(store: Context, keyId: number): Promise<OpenSandbox> {
     if (found) return found
     const seconds = await secondsUntilFill(db, keyId, now)
     if (seconds > 0) throw filledTooOften(seconds)
-    await endSandboxes(store, { key_id: keyId, state: 'open' }, now)
+    await clearSandboxes(store, { key_id: keyId })
     const filled = await fillSandbox(store, keyId)
     await recordFill(db, keyId, now)
     return filled
@@ -90,7 +90,7 @@ async function fillSandbox(store: Context, keyId: number): Promise<OpenSandbox> 
   } catch (error) {
     if (!isDuplicate(error)) throw error
     // Filling took so long that another request opened a sandbox for the key first.
-    await endSandboxes(store, { _id: scope }, clock())
+    await endSandboxes(store, { _id: scope })
     throw busy()
   }
 }

@@ -9,6 +9,7 @@ import { replyAsGuest } from '../stays/messages/conversation.ts'
 import { Message, MessageCreate } from '../stays/messages/schema.ts'
 import { serializeMessage } from '../stays/messages/serialize.ts'
 import type { SandboxContext } from './context.ts'
+import { clearSandboxes } from './store.ts'
 
 /**
  * Routes that the sandbox has in addition to the routes of `/v1`. They clear the sandbox, and reply as a guest so that
@@ -21,7 +22,7 @@ export function sandboxRoutes(app: SandboxContext) {
     .delete(
       '',
       async (context) => {
-        await app.sandboxes.clear(context.caller.keyId)
+        await clearSandboxes(app, { key_id: context.caller.keyId })
         return ok(context, { message: 'The sandbox was cleared; the next request opens a fresh sandbox' })
       },
       {

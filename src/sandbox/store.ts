@@ -29,44 +29,37 @@ export async function prepareSandbox(db: Db): Promise<void> {
   await raiseSequences(db, sequenceNames, firstFreeId)
 }
 
-/** Clears a key's sandbox. The key's next request opens a fresh sandbox. */
-export async function clearSandbox({ db, clock, models }: Context, keyId: number): Promise<void> {
-  await endSandboxes({ db, models }, { key_id: keyId, state: 'open' }, clock())
-}
-
-/** Clears the sandboxes of all keys and returns the number of cleared sandboxes. */
-export async function clearAllSandboxes({ db, clock, models }: Context): Promise<number> {
-  return endSandboxes({ db, models }, { state: 'open' }, clock())
+/** Clears the open sandboxes of one key or all keys. Returns the number of cleared sandboxes. */
+export function clearSandboxes(store: Context, filter: { key_id?: number } = {}): Promise<number> {
+  return endSandboxes(store, { ...filter, state: 'open' })
 }
 
 /** Ends expired sandboxes, and deletes the documents that late writes left in sandboxes that ended earlier. */
-export async function sweepSandboxes({ db, clock, models }: Context): Promise<void> {
+export async function sweepSandboxes(store: Context): Promise<void> {
+  const { db, clock } = store
   const now = clock()
-  await endSandboxes({ db, models }, { state: { $ne: 'ended' }, due_at: { $lte: now } }, now)
+  await endSandboxes(store, { state: { $ne: 'ended' }, due_at: { $lte: now } })
   for (const sandbox of await sandboxModel(db)
     .find({ state: 'ended', due_at: { $lte: now } })
     .lean()) {
-    await deleteScope({ db, models }, sandbox)
+    await deleteScope(store, sandbox)
     await sandboxModel(db).deleteOne({ _id: sandbox._id, state: 'ended' })
   }
   await sweepKeys(db, now)
 }
 
 /** Ends the matching sandboxes and deletes their documents. Returns the number of sandboxes that this call ended. */
-export async function endSandboxes(
-  { db, models }: Pick<Context, 'db' | 'models'>,
-  which: FilterQuery<Sandbox>,
-  now: Date,
-): Promise<number> {
+export async function endSandboxes(store: Context, which: FilterQuery<Sandbox>): Promise<number> {
+  const { db, clock } = store
   let ended = 0
   for (const sandbox of await sandboxModel(db).find(which).lean()) {
-    const due_at = new Date(now.getTime() + maxRequestMilliseconds)
+    const due_at = new Date(clock().getTime() + maxRequestMilliseconds)
     const { modifiedCount } = await sandboxModel(db).updateOne(
       { ...which, _id: sandbox._id },
       { $set: { state: 'ended', due_at } },
     )
     ended += modifiedCount
-    await deleteScope({ db, models }, sandbox)
+    await deleteScope(store, sandbox)
   }
   return ended
 }

@@ -18,7 +18,7 @@ import { storedSecretModel } from '../../../src/platform/secrets/stored-secret.t
 import { seedDemo } from '../../../src/process/demo.ts'
 import { openSecrets } from '../../../src/process/open.ts'
 import { models, outboxTopics } from '../../../src/process/release.ts'
-import { clearAllSandboxes, sandboxDatabase } from '../../../src/sandbox/store.ts'
+import { clearSandboxes, sandboxDatabase } from '../../../src/sandbox/store.ts'
 import { command, flag, positional } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { note, print, record } from '../../output.ts'
@@ -110,7 +110,7 @@ const clear = command({
   args: yesArgument,
   async run({ args }) {
     await confirm(args, 'All sandboxes will be cleared.')
-    const clearAll = ({ db, clock }: Act) => clearAllSandboxes({ db: sandboxDatabase(db), clock, models })
+    const clearAll = ({ db, clock }: Act) => clearSandboxes({ db: sandboxDatabase(db), clock, models })
     const cleared = await administer('sandbox clear', 'all sandboxes', clearAll, { record: 'upfront' })
     print(args, { cleared }, () => `${cleared} sandboxes were cleared`)
   },

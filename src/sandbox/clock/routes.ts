@@ -8,6 +8,7 @@ import { guard } from '../../http/guard.ts'
 import { output, requestObject, responseObject, withTitle } from '../../http/schema/fields.ts'
 import { maxAheadSeconds } from '../clocks.ts'
 import type { SandboxContext } from '../context.ts'
+import { moveAhead } from '../life-store.ts'
 
 /** Routes for reading a sandbox's clock and moving it forward (decisions §22). */
 export function clockRoutes(app: SandboxContext) {
@@ -26,15 +27,17 @@ export function clockRoutes(app: SandboxContext) {
     .post(
       '',
       async (context) => {
-        const { advance_seconds } = context.body
-        if (!(await app.sandboxes.advanceClock(context.caller.hostId, advance_seconds)))
+        const { hostId } = context.caller
+        const moved = await moveAhead(app.db, hostId, context.body.advance_seconds, maxAheadSeconds)
+        if (!moved)
           throw invalidField(
             'advance_seconds',
             `The clock would be more than ${maxAheadSeconds} seconds ahead`,
             'max',
           )
+        app.clocks.note(hostId, moved.ahead_seconds)
         app.webhooks.wake()
-        return ok(context, show(context.caller.hostId))
+        return ok(context, show(hostId))
       },
       {
         access: { ...access, body: 'json' },

@@ -3,6 +3,7 @@ import type { Access, CheckInput } from '../../http/access.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import type { SandboxContext } from '../context.ts'
+import { findRules, replaceRules } from '../rules-store.ts'
 import { countedRule, type FaultRule } from './rule.ts'
 import { faultsWrite, SandboxFaults, type SentRule } from './schema.ts'
 
@@ -13,7 +14,9 @@ import { faultsWrite, SandboxFaults, type SentRule } from './schema.ts'
  */
 export function faultRoutes(app: SandboxContext, operations: () => ReadonlyMap<string, string>) {
   const access: Access = { permission: 'any', environment: 'steers' }
-  const show = async (scope: number) => ({ rules: (await app.sandboxes.readRules(scope)).map(serializeRule) })
+  const show = async (scope: number) => ({
+    rules: ((await findRules(app.db, scope))?.rules ?? []).map(serializeRule),
+  })
   const body = faultsWrite((id) => operations().has(id))
   return new Elysia({ prefix: '/faults', tags: ['Sandbox'] })
     .use(guard(app))
@@ -26,7 +29,7 @@ export function faultRoutes(app: SandboxContext, operations: () => ReadonlyMap<s
       '',
       async (context) => {
         const rules = context.body.rules.map((sent) => toRule(sent, operations()))
-        await app.sandboxes.replaceRules(context.caller.hostId, rules)
+        await replaceRules(app.db, context.caller.hostId, rules)
         return ok(context, { rules: rules.map(serializeRule) })
       },
       {
@@ -42,7 +45,7 @@ export function faultRoutes(app: SandboxContext, operations: () => ReadonlyMap<s
     .delete(
       '',
       async (context) => {
-        await app.sandboxes.replaceRules(context.caller.hostId, [])
+        await replaceRules(app.db, context.caller.hostId, [])
         return ok(context, { rules: [] })
       },
       {

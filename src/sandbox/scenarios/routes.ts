@@ -5,6 +5,7 @@ import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { output, responseObject } from '../../http/schema/fields.ts'
 import type { SandboxContext } from '../context.ts'
+import { playExclusively } from '../turns.ts'
 import { scenarios } from './scenarios.ts'
 import { Played, ScenarioParameters, ScenarioView } from './schema.ts'
 import { cannotPlay } from './stage.ts'
@@ -39,7 +40,7 @@ export function scenarioRoutes(app: SandboxContext) {
         const scenario = scenarios.find(({ name }) => name === context.params.name)
         if (!scenario) throw notFound('Scenario')
         const parameters = context.body
-        const played = await app.sandboxes.playExclusively(hostId, async (requireRoom) => {
+        const played = await playExclusively(app, hostId, async (requireRoom) => {
           const { documents, play } = await scenario.prepare({ app, hostId, keyId }, parameters)
           await requireRoom(documents)
           return play().catch(toConflict)
