@@ -78,22 +78,18 @@ export async function isOpen(db: Db, scope: number): Promise<boolean> {
   return (await sandboxModel(db).exists({ _id: scope, state: 'open' })) !== null
 }
 
-/** Raises a sandbox's document count by the maximum number of documents that a scenario adds. */
-export async function recordGrowth(db: Db, scope: number, documents: number): Promise<void> {
-  await sandboxModel(db).updateOne({ _id: scope }, { $inc: { documents } })
-}
-
 /**
- * Checks that a sandbox has room for a number of additional documents.
+ * Raises a sandbox's document count by the maximum number of documents that a scenario adds.
  *
  * @throws DomainError `conflict` if the documents might not fit
  */
-export async function requireRoomFor(
+export async function reserveRoom(
   context: Pick<Context, 'db' | 'models'>,
   scope: number,
   documents: number,
 ): Promise<void> {
   if ((await countDocuments(context, scope)) + documents > maxDocuments) throw full()
+  await sandboxModel(context.db).updateOne({ _id: scope }, { $inc: { documents } })
 }
 
 /**

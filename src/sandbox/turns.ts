@@ -1,7 +1,7 @@
 import { DomainError } from '../core/errors.ts'
 import type { AppContext } from '../http/context.ts'
 import { withLease } from '../platform/mongo/lease.ts'
-import { isOpen, recordGrowth, requireRoomFor } from './life-store.ts'
+import { isOpen, reserveRoom } from './life-store.ts'
 import type { ScopedModel } from './store.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock' | 'clockWatch'> & { models: ScopedModel[] }
@@ -27,12 +27,7 @@ export function playExclusively<T>(
   const { db, clockWatch } = store
   return withLease(db, `turn:${scope}`, { now: () => clockWatch.databaseNow(), ...playLease }, async () => {
     if (!(await isOpen(db, scope))) throw cleared()
-    return whileOpen(db, scope, () =>
-      work(async (documents) => {
-        await requireRoomFor(store, scope, documents)
-        await recordGrowth(db, scope, documents)
-      }),
-    )
+    return whileOpen(db, scope, () => work((documents) => reserveRoom(store, scope, documents)))
   })
 }
 
