@@ -1,8 +1,6 @@
 import { addDays, toDay } from '../core/clock.ts'
 import { DomainError } from '../core/errors.ts'
-import { prepareAvailability } from '../inventory/availability/write.ts'
-import { runUnit } from '../platform/mongo/transactions.ts'
-import { book, makeGuest } from '../sandbox/scenarios/stage.ts'
+import { book, makeGuest, setUnits } from '../sandbox/scenarios/stage.ts'
 import { bookingStatus } from '../stays/bookings/status.ts'
 import { findNewestBooking } from '../stays/bookings/store.ts'
 import { readNights } from '../stays/nights/nights.ts'
@@ -178,14 +176,12 @@ function wrongAfterLoss(requests: RequestRecord[], bookings: number): Results | 
 
 /** Reduces a stay's nights to one unit and books that unit for a guest. Running this twice is harmless. */
 async function takeUnits(run: Run, { checkin_at, checkout_at, ...place }: StayToBook): Promise<void> {
-  const { app, hostId } = run
+  const stay = { checkin_at, checkout_at }
   const nights = { from: checkin_at, to: addDays(checkout_at, -1) }
-  const units = (await readNights(app.db, hostId, [place.room_type_id], nights)).get(place.room_type_id) ?? []
-  if (units.every(({ left }) => left === 0)) return
-  const item = { ...place, available: 1, start_date: nights.from, end_date: nights.to }
-  await runUnit(app.db, await prepareAvailability(app, hostId, [item]))
-  const guest = { user_id: await makeGuest(run), place, stay: { checkin_at, checkout_at } }
-  await book(run, guest).catch((error) => {
+  const units = await readNights(run.app.db, run.hostId, [place.room_type_id], nights)
+  if (units.get(place.room_type_id)?.every(({ left }) => left === 0) ?? true) return
+  await setUnits(run, place, stay, 1)
+  await book(run, { user_id: await makeGuest(run), place, stay }).catch((error) => {
     // The product has already booked the last unit, so no units are left either way.
     if (!(error instanceof DomainError)) throw error
   })

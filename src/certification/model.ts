@@ -1,17 +1,10 @@
 import { modelOf } from '../platform/mongo/collections.ts'
 import { field, type Stored, schemaOf } from '../platform/mongo/fields.ts'
+import type { Place, Stay } from '../sandbox/scenarios/stage.ts'
 import type { CaseName, Profile } from './cases.ts'
 
-export interface Place {
-  listing_id: number
-  room_type_id: number
-}
-
 /** A stay to book, with its first night and the day of departure. */
-export interface StayToBook extends Place {
-  checkin_at: string
-  checkout_at: string
-}
+export type StayToBook = Place & Stay
 
 /** Nights to push, from `start_date` to `end_date` inclusive, with their new number of units. */
 export interface NightsToPush extends Place {

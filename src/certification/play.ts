@@ -1,14 +1,17 @@
-import { addDays, toDay } from '../core/clock.ts'
+import { addDays } from '../core/clock.ts'
 import { DomainError } from '../core/errors.ts'
-import { prepareAvailability } from '../inventory/availability/write.ts'
 import { findRoomTypesPage } from '../inventory/listings/room-types-store.ts'
-import { runUnit } from '../platform/mongo/transactions.ts'
 import type { ScenarioName } from '../sandbox/scenarios/names.ts'
 import { type PreparedScenario, scenarios } from '../sandbox/scenarios/scenarios.ts'
 import type { ScenarioParameters } from '../sandbox/scenarios/schema.ts'
-import { type Place, placesFor, type Stage, type Stay } from '../sandbox/scenarios/stage.ts'
-
-const daysAhead = 30
+import {
+  type Place,
+  placesFor,
+  type Stage,
+  type Stay,
+  setUnits,
+  stayFrom,
+} from '../sandbox/scenarios/stage.ts'
 
 /**
  * Plays a scenario in a certification's sandbox. All changes are visible once the promise resolves. Guests book only
@@ -23,8 +26,7 @@ export async function play(
   if (!scenario) return
   const prepare = async (): Promise<PreparedScenario> => {
     if (!scenario.parameters.includes('checkin_at')) return scenario.prepare(stage, parameters)
-    const from = addDays(toDay(stage.app.clock(stage.hostId)), daysAhead)
-    const { stay } = await findOpenStay(stage, from, parameters.count ?? 1)
+    const { stay } = await findOpenStay(stage, stayFrom(stage, null).checkin_at, parameters.count ?? 1)
     return scenario.prepare(stage, { ...parameters, checkin_at: stay.checkin_at })
   }
   const ready = await prepare().catch(async (error) => {
@@ -41,7 +43,6 @@ export async function play(
  */
 export const passFirstVersion = () => Bun.sleep(1000)
 
-const stayNights = 30
 /** Number of days that are searched for an open stay. No product is asked to push nights further ahead. */
 const farDays = 600
 
@@ -58,20 +59,16 @@ export async function findOpenStay(
   from: string,
   count: number,
 ): Promise<{ stay: Stay; place: Place }> {
-  const stayOn = (checkin_at: string) => ({ checkin_at, checkout_at: addDays(checkin_at, stayNights) })
-  for (let first = from; first <= addDays(from, farDays); first = addDays(first, stayNights)) {
-    const stay = stayOn(first)
+  let stay = stayFrom(stage, from)
+  for (; stay.checkin_at <= addDays(from, farDays); stay = stayFrom(stage, stay.checkout_at)) {
     const [place] = await placesFor(stage, null, stay, count).catch((error) => {
       if (error instanceof DomainError) return []
       throw error
     })
     if (place) return { stay, place }
   }
-  const { app, hostId } = stage
-  const stay = stayOn(addDays(from, farDays + stayNights))
   const [place] = (await roomTypesOf(stage)) as [Place]
-  const nights = { start_date: stay.checkin_at, end_date: addDays(stay.checkout_at, -1) }
-  await runUnit(app.db, await prepareAvailability(app, hostId, [{ ...place, available: count, ...nights }]))
+  await setUnits(stage, place, stay, count)
   return { stay, place }
 }
 

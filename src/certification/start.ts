@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { addDays, toDay } from '../core/clock.ts'
 import { DomainError } from '../core/errors.ts'
 import { type Permission, requirePermission } from '../http/permissions.ts'
 import type { Caller } from '../http/request.ts'
@@ -9,7 +8,7 @@ import type { SandboxContext } from '../sandbox/context.ts'
 import { openSandbox } from '../sandbox/fill.ts'
 import { isOpen } from '../sandbox/life-store.ts'
 import { beginObservation, endObservation } from '../sandbox/rules-store.ts'
-import { book, makeGuest, placesFor, type Stage } from '../sandbox/scenarios/stage.ts'
+import { book, makeGuest, placesFor, type Stage, stayFrom } from '../sandbox/scenarios/stage.ts'
 import { clearSandboxes } from '../sandbox/store.ts'
 import { whileOpen } from '../sandbox/turns.ts'
 import { firstStep } from './advance.ts'
@@ -34,7 +33,6 @@ const needed: Record<Profile, Permission[]> = {
 /** Number of bookings created at the start; more than the feed's largest page can hold. */
 const bookingsAtStart = 130
 const concurrentBookings = 16
-const stayNights = 30
 const keptMilliseconds = 396 * 86_400_000
 /**
  * Creating 130 bookings is expensive, so concurrent starts wait for each other instead of slowing down other requests.
@@ -114,8 +112,7 @@ async function fill(app: SandboxContext, certification: Certification): Promise<
 async function begin(stage: Stage, certification: Certification): Promise<Certification> {
   const { app, hostId: scope } = stage
   const guest = await makeGuest(stage)
-  const checkin_at = addDays(toDay(app.clock(scope)), 30)
-  const stay = { checkin_at, checkout_at: addDays(checkin_at, stayNights) }
+  const stay = stayFrom(stage, null)
   const places = await placesFor(stage, null, stay, bookingsAtStart)
   // Bookings that are created concurrently share transactions.
   for (let start = 0; start < places.length; start += concurrentBookings)

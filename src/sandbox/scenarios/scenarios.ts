@@ -1,6 +1,5 @@
 import { addDays, daysBetween, toDay } from '../../core/clock.ts'
 import { withIds } from '../../http/ids.ts'
-import { prepareAvailability } from '../../inventory/availability/write.ts'
 import { mapUnit, runUnit } from '../../platform/mongo/transactions.ts'
 import type { StoredBooking } from '../../stays/bookings/model.ts'
 import { type StatusWord, toStatusWord } from '../../stays/bookings/status.ts'
@@ -9,7 +8,7 @@ import { replyAsGuest, setConversationClosed } from '../../stays/messages/conver
 import { findOpenConversation, findSuitableBooking } from './find.ts'
 import type { ScenarioName } from './names.ts'
 import type { ParameterName, Played, ScenarioParameters } from './schema.ts'
-import { book, makeGuest, placeFor, placesFor, prepareStay, type Stage, stayFrom } from './stage.ts'
+import { book, makeGuest, placeFor, placesFor, prepareStay, type Stage, setUnits, stayFrom } from './stage.ts'
 
 /** A scenario that is ready to be played. */
 export interface PreparedScenario {
@@ -127,10 +126,7 @@ export const scenarios: readonly Scenario[] = [
       return {
         documents: documentsPerGuest + documentsPerBooking,
         async play() {
-          const { app, hostId } = stage
-          const end_date = addDays(stay.checkout_at, -1)
-          const item = { ...place, available: 1, start_date: stay.checkin_at, end_date }
-          await runUnit(app.db, await prepareAvailability(app, hostId, [item]))
+          await setUnits(stage, place, stay, 1)
           const made = await book(stage, { user_id: await makeGuest(stage), place, stay })
           const nights = Array.from({ length: daysBetween(stay.checkin_at, stay.checkout_at) }, (_, index) =>
             addDays(stay.checkin_at, index),

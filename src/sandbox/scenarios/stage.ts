@@ -3,6 +3,7 @@ import { DomainError, invalidField } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import { withIds } from '../../http/ids.ts'
 import { normalize } from '../../http/schema/normalize.ts'
+import { prepareAvailability } from '../../inventory/availability/write.ts'
 import { findRoomTypesPage, type ListingRoomTypes } from '../../inventory/listings/room-types-store.ts'
 import { findBookableListing, findListing } from '../../inventory/listings/store.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
@@ -124,6 +125,17 @@ async function* bookableListings(
       if (await findBookableListing(db, hostId, listing.listingId)) yield listing
     if (listings.length < listingsPerPage) return
   }
+}
+
+/** Sets a room type's number of units on every night of a stay. */
+export async function setUnits(
+  { app, hostId }: Stage,
+  place: Place,
+  { checkin_at, checkout_at }: Stay,
+  available: number,
+): Promise<void> {
+  const item = { ...place, available, start_date: checkin_at, end_date: addDays(checkout_at, -1) }
+  await runUnit(app.db, await prepareAvailability(app, hostId, [item]))
 }
 
 /** Creates a guest in the sandbox and returns the user's id. */
