@@ -3,7 +3,7 @@ import type { EntryDestinations, Journal } from '../../http/context.ts'
 import type { RequestEntry } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { addCounts } from './counts-store.ts'
-import { countRequest, kindOf, type MinuteCounts } from './kinds.ts'
+import { addToMinute, kindOf, type MinuteCounts } from './kinds.ts'
 import type { StoredRequest } from './model.ts'
 import { insertRequests, keptEntries, toStoredRequest, trimSeries } from './store.ts'
 
@@ -81,7 +81,7 @@ export class RequestJournal implements Journal {
 
   record(key: CountedKey, entry: RequestEntry, { isListed, isCounted }: EntryDestinations): void {
     const noted = this.notedOf(key)
-    if (isCounted) countRequest(noted.counts, entry.at.getTime(), kindOf(entry.status))
+    if (isCounted) addToMinute(noted.counts, entry.at.getTime(), { [kindOf(entry.status)]: 1 })
     if (isListed) this.list(noted, entry)
   }
 
@@ -91,7 +91,7 @@ export class RequestJournal implements Journal {
     const { names } = this.networks
     if (names.size < maxNetworks) names.add(address)
     const counted = { id: 0, hostId: 0, address: names.has(address) ? address : otherNetworks }
-    countRequest(this.notedOf(counted).counts, entry.at.getTime(), kindOf(entry.status))
+    addToMinute(this.notedOf(counted).counts, entry.at.getTime(), { [kindOf(entry.status)]: 1 })
   }
 
   /** Writes everything recorded before the call. If the write fails, the batch is kept for the next attempt. */

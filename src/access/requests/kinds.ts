@@ -20,28 +20,16 @@ export type MinuteCounts = Map<number, KindCounts>
 
 export const minuteMilliseconds = 60_000
 
-/** Counts one request in the minute that contains `at`. */
-export function countRequest(counts: MinuteCounts, at: number, kind: ResponseKind): void {
-  const known = countsOf(counts, at)
-  known[kind] = (known[kind] ?? 0) + 1
-}
-
 /** Adds counts to the minute that contains `at`. */
 export function addToMinute(counts: MinuteCounts, at: number, added: KindCounts): void {
-  addKinds(countsOf(counts, at), added)
+  const minute = at - (at % minuteMilliseconds)
+  const known = counts.get(minute) ?? {}
+  counts.set(minute, known)
+  addKinds(known, added)
 }
 
 /** Adds the counts in `added` to `known`, by kind. */
 export function addKinds(known: KindCounts, added: KindCounts): void {
   for (const [kind, number] of Object.entries(added) as [ResponseKind, number][])
     known[kind] = (known[kind] ?? 0) + number
-}
-
-function countsOf(counts: MinuteCounts, at: number): KindCounts {
-  const minute = at - (at % minuteMilliseconds)
-  const known = counts.get(minute)
-  if (known) return known
-  const fresh: KindCounts = {}
-  counts.set(minute, fresh)
-  return fresh
 }
