@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createApiKey } from '../../src/access/keys/secret.ts'
-import { mintKey, setKeyActive } from '../../src/access/keys/store.ts'
+import { mintKey, updateKey } from '../../src/access/keys/store.ts'
 import { permissions } from '../../src/http/permissions.ts'
 import { testApp } from '../support/app.ts'
 import { anyBody, fill, fillOwn, type GuardedRoute, guardedRoutes, makeOwnIds } from '../support/routes.ts'
@@ -14,7 +14,7 @@ const own = { '/v1': await makeOwnIds(actor, '/v1'), '/sandbox': await makeOwnId
 const noPermissions = await service.actor({ permissions: [] })
 const input = { host: actor.hostId, name: 'k', permissions: [...permissions] }
 const inactive = await mintKey(service.live.db, service.live.clock, input)
-await setKeyActive(service.live.db, String(inactive.record.id), false)
+await updateKey(service.live.db, String(inactive.record.id), { active: false })
 const expired = await mintKey(service.live.db, service.live.clock, { ...input, expiresAt: new Date(0) })
 
 function expectError(

@@ -7,7 +7,6 @@ import {
   mintKey,
   revokeKey,
   rotateKey,
-  setKeyActive,
   updateKey,
 } from '../../../src/access/keys/store.ts'
 import { toTimestampOrNull } from '../../../src/core/clock.ts'
@@ -185,11 +184,11 @@ function keyCommand(name: string, { description, change, endsKey = false }: KeyC
 
 const activate = keyCommand('activate', {
   description: 'Activate a key',
-  change: ({ db }, key) => setKeyActive(db, key, true),
+  change: ({ db }, key) => updateKey(db, key, { active: true }),
 })
 const deactivate = keyCommand('deactivate', {
   description: 'Deactivate a key',
-  change: ({ db }, key) => setKeyActive(db, key, false),
+  change: ({ db }, key) => updateKey(db, key, { active: false }),
   endsKey: true,
 })
 const revoke = keyCommand('revoke', {

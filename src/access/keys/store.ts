@@ -207,18 +207,6 @@ export async function rotateKey(
   }
 }
 
-/**
- * Activates or deactivates a key.
- *
- * @throws DomainError `not_found`; `conflict` for a revoked key
- */
-export async function setKeyActive(db: Db, idOrPrefix: string, active: boolean): Promise<ApiKey> {
-  const found = await findKey(db, idOrPrefix)
-  if (found.revoked_at)
-    throw new DomainError('conflict', 'A revoked key cannot be activated again; mint a new one')
-  return change(db, found.id, { active })
-}
-
 /** Revokes a key permanently. Revoking a revoked key changes nothing. */
 export async function revokeKey(db: Db, clock: Clock, idOrPrefix: string): Promise<ApiKey> {
   const found = await findKey(db, idOrPrefix)
@@ -227,7 +215,7 @@ export async function revokeKey(db: Db, clock: Clock, idOrPrefix: string): Promi
 
 /** The fields of a key that an administrator can change; absent fields stay unchanged. */
 export type KeyChange = Partial<
-  Pick<ApiKey, 'name' | 'permissions' | 'rate_limit' | 'expires_at' | 'allowed_from'>
+  Pick<ApiKey, 'name' | 'permissions' | 'active' | 'rate_limit' | 'expires_at' | 'allowed_from'>
 >
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createApiKey } from '../../../src/access/keys/secret.ts'
-import { mintKey, rotateKey, setKeyActive } from '../../../src/access/keys/store.ts'
+import { mintKey, rotateKey, updateKey } from '../../../src/access/keys/store.ts'
 import { readCounts } from '../../../src/access/requests/counts-store.ts'
 import type { RequestView } from '../../../src/access/requests/schema.ts'
 import { findRequests } from '../../../src/access/requests/store.ts'
@@ -78,7 +78,7 @@ test('429 and the 401 of an inactive or expired key are logged, but wrong keys a
   const actor = await service.actor({ rateLimit: 1 })
   const input = { host: actor.hostId, name: 'k', permissions: [] }
   const inactive = await mintKey(db, clock, input)
-  await setKeyActive(db, String(inactive.record.id), false)
+  await updateKey(db, String(inactive.record.id), { active: false })
   const expired = await mintKey(db, clock, { ...input, expiresAt: new Date(0) })
   for (const { key } of [inactive, expired]) await service.send('GET', '/v1/listings', { key })
   await actor.send('GET', '/v1/me')

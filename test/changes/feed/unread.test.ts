@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { setHostSuspended } from '../../../src/access/hosts/store.ts'
-import { mintKey, revokeKey, setKeyActive } from '../../../src/access/keys/store.ts'
+import { mintKey, revokeKey, updateKey } from '../../../src/access/keys/store.ts'
 import { type Actor, seedBooking, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 import { scrapeOf } from '../../support/metrics.ts'
@@ -96,7 +96,7 @@ test('a host counts as long as one of its keys may read, and is not suspended', 
   later(1000)
   const [key, host] = [String(actor.keyId), actor.hostId]
   expect(await unread()).toBeGreaterThan(900)
-  await setKeyActive(db, key, false)
+  await updateKey(db, key, { active: false })
   expect(await unread()).toBe(0)
   // The new key has read nothing, so the old key's reads count.
   await mintKey(db, clock, { host, name: 'New', permissions: ['bookings.read'] })

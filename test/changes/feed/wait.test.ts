@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { setKeyActive } from '../../../src/access/keys/store.ts'
+import { updateKey } from '../../../src/access/keys/store.ts'
 import { type Actor, seedBooking, sender, type TestApp, testApp, testEnvironment } from '../../support/app.ts'
 import { seriesOf } from '../../support/metrics.ts'
 import { startService } from '../../support/processes.ts'
@@ -146,7 +146,7 @@ describe('a poll that waits', () => {
       actor.send('GET', target, { headers: { 'if-none-match': tag } }),
     ]
     await held(2)
-    await setKeyActive(service.live.db, String(actor.keyId), false)
+    await updateKey(service.live.db, String(actor.keyId), { active: false })
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([401, 401])
   })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mintKey, setKeyActive } from '../../../src/access/keys/store.ts'
+import { mintKey, updateKey } from '../../../src/access/keys/store.ts'
 import { leaseModel } from '../../../src/platform/mongo/lease.ts'
 import { partnerctlHere } from '../../support/admin.ts'
 import { type Actor, sender, testApp } from '../../support/app.ts'
@@ -66,7 +66,7 @@ test.concurrent("an inactive key's webhook is turned off and gets nothing, and a
   const { url, received } = startReceiver(context)
   const { actor, id, stay } = await hookedPartner(service, url, ['booking.changed'])
   const colleague = await colleagueOf(actor)
-  await setKeyActive(service.live.db, String(actor.keyId), false)
+  await updateKey(service.live.db, String(actor.keyId), { active: false })
   const missed = await colleague.send('POST', '/v1/bookings', { body: stay })
   const seen = async () => (await colleague.send('GET', `${path}/${id}`)).body.data
   await expect.poll(async () => (await seen()).disabled_reason).toBe('key_ended')
@@ -80,7 +80,7 @@ test.concurrent("an inactive key's webhook is turned off and gets nothing, and a
     .poll(() => received.map(({ hint }) => hint.data.booking_id))
     .toEqual([next.body.data.booking_id])
   expect(missed.status).toBe(201)
-  await setKeyActive(service.live.db, String(actor.keyId), true)
+  await updateKey(service.live.db, String(actor.keyId), { active: true })
   expect((await actor.send('DELETE', `${path}/${id}`)).status).toBe(403)
 })
 
