@@ -99,13 +99,22 @@ export function cutToLimit<T>(found: T[], limit: number, hint: (last: T) => stri
 }
 
 /**
- * Reads the text of a file, or standard input for `-`.
+ * Reads the text of a file, or standard input for `-`, without its byte order mark.
  *
  * @throws UsageError for a file that cannot be read
  */
 export async function readText(file: string): Promise<string> {
-  if (file === '-') return Bun.stdin.text()
-  return readFile(file, 'utf8').catch(() => {
+  const bytes = await (file === '-' ? Bun.stdin.bytes() : readFile(file)).catch(() => {
     throw new UsageError(`Cannot read "${file}"`)
   })
+  return new TextDecoder().decode(bytes)
+}
+
+/** Parses JSON, or returns undefined for any other text. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

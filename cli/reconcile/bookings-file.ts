@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import { CsvError, parse } from 'csv-parse'
 import type { DigestedBooking } from '../../src/changes/digest/digest.ts'
 import { isCalendarDate, isVersion } from '../../src/core/clock.ts'
 import { isIdText } from '../../src/http/paths.ts'
 import { bookingStatus } from '../../src/stays/bookings/status.ts'
-import { UsageError } from '../errors.ts'
+import { parseJson, readText } from '../values.ts'
 
 /** A booking as the partner stores it, with its version if the partner keeps one. */
 export interface PartnersBooking extends DigestedBooking {
@@ -44,14 +43,6 @@ export async function readBookingsFile(path: string): Promise<PartnersBooking[]>
   return [...bookings.values()]
 }
 
-async function readText(path: string): Promise<string> {
-  const bytes = await (path === '-' ? Bun.stdin.bytes() : readFile(path)).catch((error) => {
-    throw new UsageError(`Cannot read "${path}": ${error.message}`)
-  })
-  // Strips a byte order mark.
-  return new TextDecoder().decode(bytes)
-}
-
 function* rowsOfJson(text: string): Generator<Row> {
   for (const [index, json] of text.split('\n').entries()) {
     if (json.trim() === '') continue
@@ -60,14 +51,6 @@ function* rowsOfJson(text: string): Generator<Row> {
     if (typeof fields !== 'object' || fields === null)
       throw new MalformedLineError(line, 'is not a JSON object')
     yield { line, fields: fields as Row['fields'] }
-  }
-}
-
-function parseJson(json: string): unknown {
-  try {
-    return JSON.parse(json)
-  } catch {
-    return undefined
   }
 }
 

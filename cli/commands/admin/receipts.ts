@@ -1,6 +1,6 @@
 import { fsyncSync, openSync, writeSync } from 'node:fs'
 import type { Receipt } from '../../../src/stays/guests/erase.ts'
-import { readText } from '../../values.ts'
+import { parseJson, readText } from '../../values.ts'
 
 /**
  * Appends a receipt and returns once it is on disk.
@@ -48,19 +48,11 @@ export async function readReceipts(file: string): Promise<Receipt[]> {
   const text = await readText(file)
   return text.split('\n').flatMap((line, index) => {
     if (line.trim() === '') return []
-    const receipt = parse(line)
+    const receipt = parseJson(line)
     if (!isReceipt(receipt))
       throw new Error(`Line ${index + 1} of "${file}" is not a receipt: nothing was erased`)
     return [receipt]
   })
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return null
-  }
 }
 
 function isReceipt(value: unknown): value is Receipt {
