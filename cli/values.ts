@@ -104,8 +104,8 @@ export function cutToLimit<T>(found: T[], limit: number, hint: (last: T) => stri
  * @throws UsageError for a file that cannot be read
  */
 export async function readText(file: string): Promise<string> {
-  const bytes = await (file === '-' ? Bun.stdin.bytes() : readFile(file)).catch(() => {
-    throw new UsageError(`Cannot read "${file}"`)
+  const bytes = await (file === '-' ? Bun.stdin.bytes() : readFile(file)).catch((error) => {
+    throw new UsageError(`Cannot read "${file}": ${error.message}`)
   })
   return new TextDecoder().decode(bytes)
 }
