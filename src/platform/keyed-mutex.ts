@@ -7,8 +7,8 @@ export class KeyedMutex {
   private readonly lock: AsyncLock
 
   /**
-   * @param timeoutMilliseconds maximum time that a task waits for its turn
-   * @param refusal creates the error thrown if a task waits too long, or if too many tasks are waiting
+   * @param timeoutMilliseconds maximum time that a task may wait for earlier tasks
+   * @param refusal creates the error thrown if a task waits too long or too many tasks are waiting
    */
   constructor(
     timeoutMilliseconds: number,
@@ -20,7 +20,7 @@ export class KeyedMutex {
   /** @throws DomainError created by `refusal` */
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {
     try {
-      // The lock calls `work` in the previous task's context, and that task may belong to another trace.
+      // Unless it is bound, `work` runs in the previous task's async context, which may belong to another trace.
       return await this.lock.acquire(name, AsyncLocalStorage.bind(work))
     } catch (error) {
       if (error instanceof Error && /^async-lock timed out|^Too many pending/.test(error.message))

@@ -2,9 +2,9 @@ import { dlopen, ptr } from 'bun:ffi'
 import { closeSync, openSync, readdirSync } from 'node:fs'
 
 /**
- * Bun cannot close a listening socket without closing all idle connections, even if a request is just arriving on one
- * of them. Closing the socket also makes the kernel reset connections that are waiting to be accepted. This module
- * therefore closes the socket with system calls and leaves connections alone. It works on Linux only.
+ * Bun cannot close a listening socket without also closing all idle connections, even if a request is just arriving on
+ * one of them. Closing the socket also makes the kernel reset connections that are waiting to be accepted. This module
+ * therefore closes the socket with system calls and leaves open connections alone. It works on Linux only.
  */
 
 const functions = {
@@ -26,21 +26,22 @@ const refuseNew = [
   [0x06, 0, 0, 0],
 ] as const
 
-/** Time allowed for handshakes in progress to complete and be accepted. */
+/** Time allowed for handshakes in progress to complete and for their connections to be accepted. */
 const lastHandshakesMilliseconds = 100
 
-/** The sockets of this process on one port. */
+/** This process's sockets on one port. */
 export interface Listener {
   /**
-   * Accepts the connections that have arrived so far and then stops. The kernel refuses later connections or passes
-   * them to another process that listens on the same port. Open connections are not affected.
+   * Stops accepting new connections, but first accepts the connections whose handshakes are in progress. The kernel
+   * refuses later connections or passes them to another process that listens on the same port. Open connections are not
+   * affected.
    */
   stopAccepting(): Promise<void>
   /** Returns the number of connected clients. */
   connections(): number
 }
 
-/** Returns a port's listener, or null if the operating system gives no access to it. */
+/** Returns a port's listener; null if the system is not Linux or has no glibc. */
 export function findListener(port: number): Listener | null {
   const system = openSystem()
   if (!system) return null
@@ -53,7 +54,7 @@ export function findListener(port: number): Listener | null {
       for (const fd of sockets) dropNew(symbols, fd)
       await Bun.sleep(lastHandshakesMilliseconds)
       const nothing = openSync('/dev/null', 'r')
-      // The descriptors stay valid, so that the server can still close them.
+      // Unlike closing the descriptors, this keeps them valid, so the server can still close them.
       for (const fd of sockets) symbols.dup2(nothing, fd)
       closeSync(nothing)
     },

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 
-/** True while a process with this id is running and this user may signal it. */
+/** Returns true if a process with this id is running and the current user may signal it. */
 export function isAlive(pid: number): boolean {
   try {
     return pid > 0 && process.kill(pid, 0)
@@ -10,7 +10,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Returns a process's command line with its arguments separated by spaces; empty if the process has ended. */
+/** Returns a process's command line with its arguments separated by spaces; empty if the process has exited. */
 export async function commandOf(pid: number): Promise<string> {
   const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null)
   if (words !== null) return words.replaceAll('\0', ' ').trim()

@@ -14,39 +14,39 @@ export interface RateState {
 /** A rate limit's decision on one hit. */
 export interface RateDecision extends RateState {
   allowed: boolean
-  /** The record's version in the shared store; null if there is no shared store or it is down. */
+  /** The record's version in the shared store; null if the decision was made without the shared store. */
   version: string | null
 }
 
 /**
- * Exact sliding windows that allow at most `limit` hits in any `windowMilliseconds`. A refused hit does not count.
- * A decision never fails, because each process counts on its own while the shared store is down.
+ * Exact sliding windows that allow at most `limit` hits in any period of `windowMilliseconds`. A refused hit does not
+ * count. A hit never fails, because each process counts on its own while the shared store is down.
  */
 export interface RateLimiter {
   /**
-   * Counts a hit in a window, if the window has room for it.
+   * Counts a hit if the window called `name` has room for it.
    *
-   * @param record name of the record whose version is returned (see {@link invalidate}); by default `name`
+   * @param record name of the record whose version is returned (see {@link invalidate}); defaults to `name`
    */
   hit(name: string, limit: number, windowMilliseconds: number, record?: string): Promise<RateDecision>
   /** Returns a window's remaining capacity without counting a hit. */
   peek(name: string, limit: number, windowMilliseconds: number): Promise<RateState>
-  /** Raises the version of the record behind `name`, which tells every process that the record has changed. */
+  /** Increments the version of the record called `name`, so that every process notices that the record has changed. */
   invalidate(name: string): Promise<void>
-  /** True while the shared store responds; always true without a shared store. */
+  /** Returns true if the shared store responds or no shared store is configured. */
   ready(): Promise<boolean>
   /** Calls `observe` with the time in seconds that each hit waited for the shared store. */
   measure(observe: (seconds: number) => void): void
-  /** Returns the shared store's server version; null if there is no store or it does not respond. */
+  /** Returns the shared store's server version; null if there is no shared store or it does not respond. */
   serverVersion(): Promise<string | null>
-  /** Slots that are held for a while, counted in the same store. */
+  /** Slots that limit concurrent requests, counted in the same store. */
   readonly slots: Slots
   /** Values shared through the same store. */
   readonly cache: SharedCache
   close(): Promise<void>
 }
 
-/** One name's hits, oldest first. Hits before index `first` have left the window. */
+/** The times of one name's hits, oldest first. Hits before index `first` have left the window. */
 interface WindowHits {
   hits: number[]
   first: number
@@ -56,15 +56,15 @@ interface WindowHits {
 const maxNames = 100_000
 const sweepEveryMilliseconds = 10_000
 
-/** Counts hits in this process. It is the default without Redis and the fallback while Redis is down. */
+/** Counts hits in this process. Used without Redis, and as the fallback while Redis is down. */
 export class MemoryRateLimiter implements RateLimiter {
   readonly slots = new MemorySlots()
   readonly cache = noCache
-  /** Hits by name; the least recently hit name comes first. */
+  /** Hits by name. The least recently hit name comes first. */
   private readonly names = new Map<string, WindowHits>()
   private readonly sweeper: ReturnType<typeof setInterval>
 
-  /** @param now returns a monotonic clock's time in milliseconds */
+  /** @param now returns the current time of a monotonic clock in milliseconds */
   constructor(private readonly now: () => number = () => performance.now()) {
     this.sweeper = setInterval(() => this.sweep(), sweepEveryMilliseconds)
     this.sweeper.unref()
@@ -95,14 +95,18 @@ export class MemoryRateLimiter implements RateLimiter {
     }
   }
 
-  /** Counts a hit that the shared store allowed at `at` (see `performance.now()`) and keeps the last `limit` hits. */
+  /**
+   * Records a hit that the shared store allowed, and keeps only the latest `limit` hits.
+   *
+   * @param at time of the hit, as returned by `performance.now()`
+   */
   recordHit(name: string, limit: number, windowMilliseconds: number, at: number): void {
     const recent = this.recent(name, windowMilliseconds)
     if (recent.hits.length - recent.first >= limit) recent.first += 1
     this.keep(name, recent, at)
   }
 
-  /** Removes the latest hit, because the shared store refused it. */
+  /** Removes a name's latest hit after the shared store has refused it. */
   undoHit(name: string): void {
     const recent = this.names.get(name)
     if (recent && recent.hits.length > recent.first) recent.hits.pop()
@@ -136,7 +140,7 @@ export class MemoryRateLimiter implements RateLimiter {
     recent.windowMilliseconds = windowMilliseconds
     const start = this.now() - windowMilliseconds
     while ((recent.hits[recent.first] ?? Number.POSITIVE_INFINITY) <= start) recent.first += 1
-    // Old hits are removed only occasionally, so that a hit's cost does not grow with the number of hits.
+    // Expired hits are removed in batches, so that the cost of a hit does not grow with the number of hits.
     if (recent.first > recent.hits.length / 2) {
       recent.hits = recent.hits.slice(recent.first)
       recent.first = 0

@@ -1,15 +1,15 @@
-/** A taken slot, which its holder frees when it is no longer needed. */
+/** A taken slot. Its holder calls `free` when it no longer needs the slot. */
 export interface Slot {
   free(): void
 }
 
-/** A limited number of slots per name. A shared slot expires after `milliseconds`, in case its holder dies. */
+/** A limited number of slots per name. Shared slots expire after `milliseconds`, in case their holder dies. */
 export interface Slots {
-  /** Takes a slot; returns null while all are taken. */
+  /** Takes a slot. Returns null if all slots of that name are taken. */
   take(name: string, limit: number, milliseconds: number): Promise<Slot | null>
 }
 
-/** Counts slots in this process, for services without Redis and while Redis is down. */
+/** Counts slots in this process. Used without Redis and while Redis is down. */
 export class MemorySlots implements Slots {
   private readonly taken = new Map<string, Set<object>>()
 
@@ -29,15 +29,15 @@ export class MemorySlots implements Slots {
 }
 
 /**
- * Short-lived values that all processes share. Any value may be forgotten, so each value must also be available from
- * the database.
+ * Short-lived values shared by all processes. A value may disappear at any time, so it must also be available from the
+ * database.
  */
 export interface SharedCache {
-  /** Returns a value; null if it is unknown, or while the shared store is missing, slow or down. */
+  /** Returns a value; null if the value is unknown or the shared store is missing, slow or down. */
   get(name: string): Promise<string | null>
   /** Stores a value for the given time and ignores failures. */
   set(name: string, value: string, milliseconds: number): void
 }
 
-/** The cache of a service without a shared store; it stores nothing. */
+/** A cache that stores nothing, for services without a shared store. */
 export const noCache: SharedCache = { get: async () => null, set: () => {} }

@@ -1,4 +1,4 @@
-/** Error with which {@link withTimeout} rejects when an operation takes too long. */
+/** Error thrown by {@link withTimeout} if an operation takes too long. */
 export class TimeoutError extends Error {
   override readonly name = 'TimeoutError'
 }
@@ -6,8 +6,9 @@ export class TimeoutError extends Error {
 const graceMilliseconds = 20
 
 /**
- * Settles like `operation`, or rejects with a TimeoutError if it takes longer than `milliseconds`. Time during which
- * this process itself was busy does not count, so a response that arrived before the limit passed is still read.
+ * Settles like `operation`, or rejects with a {@link TimeoutError} if `operation` takes longer than `milliseconds`. The
+ * error is delayed by a short grace period, so that a response that arrived in time is still read if this process was
+ * busy.
  */
 export async function withTimeout<T>(operation: Promise<T>, milliseconds: number): Promise<T> {
   const { promise: timeout, reject } = Promise.withResolvers<never>()
@@ -23,14 +24,14 @@ export async function withTimeout<T>(operation: Promise<T>, milliseconds: number
   }
 }
 
-/** Like {@link withTimeout}, but resolves with null if the operation fails or takes too long. */
+/** Like {@link withTimeout}, but resolves to null if the operation fails or takes too long. */
 export function withTimeoutOrNull<T>(operation: Promise<T>, milliseconds: number): Promise<T | null> {
   return withTimeout(operation, milliseconds).catch(() => null)
 }
 
 /**
- * Shares one call to `load` among all callers within a period, so that clients without a key cannot cause more calls by
- * sending more requests. A call that has failed is not shared with later callers.
+ * Returns a function that shares one call to `load` among all callers within `milliseconds`, so that clients without a
+ * key cannot cause more calls by sending more requests. A failed call is not shared with later callers.
  */
 export function cacheFor<T>(milliseconds: number, load: () => Promise<T>): () => Promise<T> {
   let last: { at: number; answer: Promise<T> } | undefined
@@ -49,9 +50,9 @@ export function cacheFor<T>(milliseconds: number, load: () => Promise<T>): () =>
  * Time limits on database operations, so that no request hangs. Their sum stays below the 30 s that the command line
  * and most HTTP clients wait.
  */
-/** Limit for a majority of the replica set to acknowledge a write. */
+/** Time limit for a majority of the replica set to acknowledge a write. */
 export const majorityTimeoutMilliseconds = 4000
-/** Limit for a transaction, including all its attempts. */
+/** Time limit for a transaction, including all its attempts. */
 export const transactionTimeoutMilliseconds = 7000
-/** Limit on a writer's wait for its turn within this process. */
+/** Time limit for a writer to wait for other writers in this process. */
 export const queueTimeoutMilliseconds = 6000

@@ -4,19 +4,19 @@ import { moveSequencesAhead, raiseSequences, readSequences } from '../platform/i
 import type { Db } from '../platform/mongo/connection.ts'
 import { moveClocksAhead, readLatestVersion } from '../versions/host-clock-store.ts'
 
-/** How far a restored database's versions and ids are moved ahead. */
+/** How far to move a restored database's versions and ids ahead. */
 export interface Distance {
   /** Seconds to move versions ahead of the clock; must exceed any host's number of changes since the backup. */
   seconds: number
-  /** Ids skipped in each sequence; must exceed the number of ids that may have been assigned since the backup. */
+  /** Number of ids to skip in each sequence; must exceed the number that may have been assigned since the backup. */
   ids: number
 }
 
 /** The highest ids and versions that a database has assigned. */
 export interface HighWaterMarks {
-  /** The latest version of any host. */
+  /** The latest version assigned to any host. */
   version: Date
-  /** The last id of each sequence. */
+  /** The last assigned id of each sequence, by name. */
   ids: Record<string, number>
 }
 
@@ -25,20 +25,21 @@ export async function readHighWaterMarks(db: Db): Promise<HighWaterMarks> {
   return { version: await readLatestVersion(db), ids: await readSequences(db) }
 }
 
-/** The result of skipping ahead. */
+/** The result of {@link skipPast}. */
 export interface SkippedPast {
   /** Number of hosts whose versions were moved ahead. */
   clocks: number
-  /** Every host's next change gets a version after this one. */
+  /** Every host's next change gets a version later than this one. */
   versions_after: Date
-  /** The last skipped id of each sequence. */
+  /** The last skipped id of each sequence, by name. */
   sequences: Record<string, number>
 }
 
 /**
- * Makes a database that was restored from a backup safe to serve. Data written after the backup is gone, but partners
- * know its ids and versions. Afterwards, no id is reused, and every change gets a version higher than any that a poller
- * may have seen, so no poller misses a change. Call this before the first process starts.
+ * Makes a restored database safe to serve. Data written after the backup is lost, but partners still know its ids and
+ * versions. This function moves ids and versions ahead, so that no id is reused and every new change gets a higher
+ * version than any that a poller may have seen. No poller therefore misses a change. Call this before the first process
+ * starts.
  *
  * @param before the highest ids and versions of the replaced database, if known
  */

@@ -10,16 +10,16 @@ export interface KeyPair {
 }
 
 /**
- * Reads the service's own certificate and key (decisions §28). Only the supervisor reads them and passes them to its
- * workers, so a worker that is restarted while the files do not match still gets the pair in use.
+ * Reads the service's own certificate and key (decisions §28). Only the supervisor calls this, and passes the pair to
+ * its workers. A worker that is restarted while the files do not match therefore still gets the pair in use.
  *
- * @throws ConfigError with one line that reveals neither path nor content, if the pair cannot be used
+ * @throws ConfigError with a one-line message that reveals neither paths nor contents, if the pair cannot be used
  */
 export function readKeyPair(files: { cert: string; key: string }): KeyPair {
   const pair = { cert: readPem('TLS_CERT_FILE', files.cert), key: readPem('TLS_KEY_FILE', files.key) }
   try {
     if (!new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key))) throw new Error()
-    // Also checks the chain.
+    // This also checks the chain.
     createSecureContext(pair)
   } catch {
     throw new ConfigError(['TLS_CERT_FILE and TLS_KEY_FILE must be a certificate and its key, as PEM'])
@@ -28,7 +28,7 @@ export function readKeyPair(files: { cert: string; key: string }): KeyPair {
   return pair
 }
 
-/** Returns the time at which a pair's certificate expires. */
+/** Returns the expiry time of a pair's certificate. */
 export function expiryOf({ cert }: KeyPair): Date {
   return new X509Certificate(cert).validToDate
 }

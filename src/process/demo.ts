@@ -11,7 +11,7 @@ import { UserCreate } from '../stays/users/schema.ts'
 
 type Context = Pick<AppContext, 'db' | 'clock' | 'ids'>
 
-/** A demo host with one key, one user and one listing. The key is never shown again. */
+/** A demo host with one key, one user and one listing. The key is shown only once. */
 export interface Demo {
   hostId: number
   key: string
@@ -24,7 +24,7 @@ export async function isEmpty({ db }: Pick<Context, 'db'>): Promise<boolean> {
   return (await listHosts(db, { after: 0, limit: 1 })).length === 0
 }
 
-/** Creates a demo host from `fixtures/demo`; each call creates another host. */
+/** Creates a demo host from `fixtures/demo`. Each call creates a new host. */
 export async function seedDemo(app: Context): Promise<Demo> {
   const { db, clock } = app
   const [listingBody, userBody] = await Promise.all([readFixture('listing'), readFixture('user')])
@@ -60,7 +60,11 @@ async function readFixture(name: string): Promise<Record<string, unknown>> {
   return Bun.file(new URL(`../../fixtures/demo/${name}.json`, import.meta.url)).json()
 }
 
-/** Returns the greeting printed once the service is up; it contains the demo's key only on the very first start. */
+/**
+ * Returns the message printed once the service is up.
+ *
+ * @param demo the demo host, whose key the message shows; null if this start did not create a demo host
+ */
 export function welcome(address: string, demo: Demo | null): string {
   const lines = [
     `The partner interface is up at ${address} (guide: ${address}/guide, reference: ${address}/docs)`,

@@ -34,14 +34,14 @@ function checksOf({ db, rateLimiter, clockWatch }: AppContext, drain?: AbortSign
   ]
 }
 
-/** Period in which requests share one database ping, because anyone can send them without a key. */
+/** Period in which readiness checks share one database ping, because anyone can request them without a key. */
 const sharedMilliseconds = 250
 
 /**
  * Routes for health checks. `/healthz` responds 200 while the process is up. `/readyz` responds 200 `ready`, 200
- * `degraded` if only a non-essential check fails, or 503 `not ready`. `failing` names the failed checks.
+ * `degraded` if only a non-essential check fails, or 503 `not ready`. `failing` lists the names of the failed checks.
  *
- * @param drain aborted with a {@link StopReason} when the process begins to shut down
+ * @param drain aborted with a {@link StopReason} when the process starts to shut down
  */
 export function healthRoutes(app: AppContext, drain?: AbortSignal) {
   const checks = checksOf(app, drain)

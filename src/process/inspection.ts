@@ -9,7 +9,7 @@ import { latestVersion, type Release, readSchemaState } from '../platform/mongo/
  * Checks that the database meets the service's requirements: schema, indexes, healthy members, a short transaction
  * limit, and a clock that agrees with this machine's. Also lists the keys that can read guests' data.
  *
- * @param url address that the database was opened with, used to query each member directly
+ * @param url connection string that the database was opened with, used to query each member directly
  */
 export async function inspectDatabase(db: Db, url: string, release: Release): Promise<Finding[]> {
   return [
@@ -71,7 +71,7 @@ const maxTransactionSeconds = 3
 
 /**
  * Inspects the transaction limit of every member. Any member may become primary, so each must abort abandoned
- * transactions quickly. A cluster's router does not list any members, so there is no finding for a cluster.
+ * transactions quickly. A sharded cluster's router lists no members, so there is no finding for a sharded cluster.
  */
 async function inspectTransactions(db: Db, url: string): Promise<Finding[]> {
   const { hosts = [] } = (await admin(db, { isMaster: 1 })) as Hello

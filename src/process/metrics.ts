@@ -3,7 +3,7 @@ import type { RequestMetrics } from '../http/context.ts'
 import { roots } from '../http/paths.ts'
 import { type Counts, joinExchange, type Membership } from './worker-metrics.ts'
 
-/** The counts that this process keeps; `scrape.ts` reads all other metrics at each scrape. */
+/** Metrics that this process records; `scrape.ts` reads all other metrics on each scrape. */
 export class Metrics implements RequestMetrics {
   private readonly registry = new Registry()
   private readonly registers = [this.registry]
@@ -48,7 +48,7 @@ export class Metrics implements RequestMetrics {
 
   /** @param held returns the number of requests that are currently held */
   constructor(held: () => number) {
-    // The default of 10 ms would keep an idle process awake.
+    // The default precision of 10 ms would keep waking an idle process.
     collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: 1000 })
     new Gauge({
       name: 'held_requests',
@@ -70,7 +70,7 @@ export class Metrics implements RequestMetrics {
     }).set(at.getTime() / 1000)
   }
 
-  /** Creates a counter whose series all begin with 0, because a rate misses the event that creates a series. */
+  /** Creates a counter with all series set to 0, because `rate()` does not count the event that creates a series. */
   private counter(name: string, help: string, series: Record<string, string>[] = [{}]): Counter {
     const labelNames = Object.keys(series[0] ?? {})
     const counter = new Counter({ name, help, labelNames, registers: this.registers })
@@ -78,17 +78,17 @@ export class Metrics implements RequestMetrics {
     return counter
   }
 
-  /** Includes the counts of all the supervisor's workers in scrapes. */
+  /** Makes scrapes include the metrics of all the supervisor's workers. */
   joinWorkers(): void {
     this.workers = joinExchange(this.own)
   }
 
-  /** Reports the final counts before this process ends, so that they remain in its supervisor's totals. */
+  /** Reports this process's final metrics before it exits, so that they remain in the supervisor's totals. */
   async leaveWorkers(): Promise<void> {
     await this.workers?.leave()
   }
 
-  /** Returns the counts of all workers, or of this process if it has no supervisor. */
+  /** Returns the metrics of all workers combined, or this process's metrics if it has no supervisor. */
   async total(): Promise<Registry> {
     return AggregatorRegistry.aggregate((await this.workers?.gather()) ?? [await this.own()])
   }
@@ -118,7 +118,7 @@ export class Metrics implements RequestMetrics {
     this.commands.observe({ command }, seconds)
   }
 
-  /** Observes the time a hit waited for Redis, even if the hit failed or timed out. */
+  /** Observes the time that a hit waited for Redis, even if the hit failed or timed out. */
   observeHit(seconds: number): void {
     this.hits.observe(seconds)
   }

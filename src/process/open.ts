@@ -12,10 +12,10 @@ import { developmentSecret, storedDevelopmentSecret } from '../platform/secrets/
 import { sandboxDatabase } from '../sandbox/store.ts'
 import { release } from './release.ts'
 
-/** An open database without the rest of the service, for administrative commands. */
+/** An open database, without the rest of the service. */
 export interface OpenDatabase {
   db: Db
-  /** The address that the database was opened with, including the password. */
+  /** The connection string that the database was opened with, including the password. */
   url: string
   /** Names of indexes that differ from their definition; empty if migrations were skipped. */
   changedIndexes: string[]
@@ -26,12 +26,12 @@ export interface OpenDatabase {
 export interface OpenOptions {
   /** Opens the database as it is, without migrating it or creating its collections and indexes. */
   skipMigrations?: boolean
-  /** Lifts the operations' time limits; see {@link openMongo}. */
+  /** Disables the operations' time limits; see {@link openMongo}. */
   noTimeouts?: boolean
 }
 
 /**
- * Opens the configured MongoDB, or the embedded one.
+ * Opens the configured MongoDB, or the embedded one if none is configured.
  *
  * @throws FutureSchemaError if only a later release can serve the database
  */
@@ -42,7 +42,7 @@ export async function openDatabase(
   const embedded: EmbeddedMongod | null = config.mongodbUrl ? null : await openEmbeddedMongod(config.dataDir)
   try {
     const url = config.mongodbUrl ?? (embedded as EmbeddedMongod).url
-    // Building an index may take longer than the time limit of ordinary operations.
+    // Building an index may take longer than the time limits allow.
     const unlimited = await openMongo(url, true)
     const changedIndexes = skipMigrations ? [] : await prepareDatabase(unlimited)
     if (!noTimeouts) await unlimited.close()
@@ -60,7 +60,7 @@ export async function openDatabase(
   }
 }
 
-/** Migrates live data and the sandbox, and returns the changed indexes' names. Closes the database on failure. */
+/** Migrates live data and the sandbox. Returns the names of changed indexes. Closes the database on failure. */
 async function prepareDatabase(db: Db): Promise<string[]> {
   try {
     return [...(await migrate(db, release)), ...(await migrate(sandboxDatabase(db), release))]
@@ -71,7 +71,7 @@ async function prepareDatabase(db: Db): Promise<string[]> {
 }
 
 /**
- * Opens a rate limiter on Redis. If no Redis is configured, logs a warning and counts in this process alone.
+ * Opens a rate limiter on Redis. If Redis is not configured, logs a warning and counts hits in this process only.
  *
  * @throws Error if Redis refuses this service
  */
@@ -83,9 +83,9 @@ export async function openRateLimiter(config: Config, log?: AppContext['log']): 
 }
 
 /**
- * Returns the box that encrypts under `SECRET_KEY`, or under the development secret if `SECRET_KEY` is not set.
+ * Returns the {@link SecretBox} for `SECRET_KEY`, or for the development secret if `SECRET_KEY` is not set.
  *
- * @throws Error if the database was used with another `SECRET_KEY`, or if it was used with one and none is set now
+ * @throws Error if the database was used with another `SECRET_KEY`, or with any `SECRET_KEY` if none is set now
  */
 export async function openSecrets(config: Config, db: Db): Promise<SecretBox> {
   const { secretKey, otherSecretKeys } = config
@@ -93,7 +93,7 @@ export async function openSecrets(config: Config, db: Db): Promise<SecretBox> {
     await requireNoSecret(db)
     return new SecretBox(await developmentSecret(db))
   }
-  // A database that was first used without `SECRET_KEY` holds values under its development secret.
+  // A database that was first used without `SECRET_KEY` may hold values encrypted under its development secret.
   const earlier = await storedDevelopmentSecret(db)
   const secrets = new SecretBox(secretKey, [...otherSecretKeys, ...(earlier === null ? [] : [earlier])])
   await requireRightSecret(db, secrets, () => hasKeysUnderOthers(db, secrets.ids))

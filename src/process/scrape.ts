@@ -18,8 +18,8 @@ import type { Metrics } from './metrics.ts'
 const readLimitMilliseconds = 1000
 
 /**
- * Serves `/metrics` in the Prometheus text format to clients that send `METRICS_TOKEN` as a bearer token. Without a
- * configured token, the route does not exist.
+ * Serves `/metrics` in the Prometheus text format to clients that send `METRICS_TOKEN` as a bearer token. All other
+ * requests get a 404 response, as does every request if no token is configured.
  */
 export function metricsRoutes(app: AppContext, metrics: Metrics) {
   const { config } = app
@@ -32,8 +32,8 @@ export function metricsRoutes(app: AppContext, metrics: Metrics) {
 }
 
 /**
- * Returns a function that reads the metrics of the process that serves the scrape, and the metrics of the stores, which
- * are the same for all processes.
+ * Returns a function that reads the metrics that are not summed over workers: the stores' metrics, which are the same
+ * for all processes, and the state of the process that serves the scrape.
  */
 function scraper({ config, db, rateLimiter, clock, clockWatch }: AppContext): () => Promise<Registry> {
   const registry = new Registry()
@@ -95,8 +95,8 @@ function scraper({ config, db, rateLimiter, clock, clockWatch }: AppContext): ()
 }
 
 /**
- * Returns the seconds that `work` took, or NaN if it failed or took too long. A failure must not end the scrape,
- * because an operator needs the other metrics most when a store is down.
+ * Returns how many seconds `work` took; NaN if it failed, timed out or returned false. A failure must not fail the
+ * scrape, because an operator needs the other metrics most when a store is down.
  */
 async function secondsOf(work: () => Promise<boolean>): Promise<number> {
   const start = performance.now()

@@ -9,7 +9,7 @@ const quietMilliseconds = 2000
 const graceMilliseconds = 15_000
 const pollEveryMilliseconds = 50
 
-/** Maximum lifetime of a process after it was told to stop. */
+/** Maximum time that a process keeps running after it was told to stop. */
 export const shutdownLimitMilliseconds = 18_500
 
 /** Why a process stops. */
@@ -37,7 +37,7 @@ export function whenAskedToStop(isWorker: boolean): Promise<StopReason> {
 }
 
 /**
- * Stops a server without losing a request. The server's responses must already carry `Connection: close`, so that every
+ * Stops a server without losing requests. The server's responses must already carry `Connection: close`, so that every
  * open connection ends with a response and no request is sent on a closed connection.
  */
 export async function drainServer(server: Server<unknown>, end: StopReason): Promise<void> {
@@ -52,8 +52,8 @@ export async function drainServer(server: Server<unknown>, end: StopReason): Pro
 }
 
 /**
- * Waits until no connections are left, or until the rest are idle. Every response ends a connection, so connections are
- * still in use while their number is changing.
+ * Waits until no connections are left, the remaining ones are idle, or the grace period ends. Every response closes its
+ * connection, so as long as the number of connections changes, some are still in use.
  */
 async function untilQuiet(listener: Listener | null, graceEndsAt: number): Promise<void> {
   let connections = Number.POSITIVE_INFINITY

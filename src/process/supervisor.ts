@@ -13,14 +13,14 @@ const patienceMilliseconds = 19_000
 export const workerVariable = 'PARTNER_WORKER'
 
 /**
- * Runs the worker processes on one port. A worker that dies is restarted. On SIGHUP, the certificate is reread and the
- * workers are restarted one by one, each stopping only once its successor is listening. SIGTERM and SIGINT stop the
- * workers and then this process.
+ * Runs the worker processes on one port. A worker that exits unexpectedly is restarted. On SIGHUP, the certificate is
+ * reread and the workers are restarted one by one, and each worker stops only once its successor is listening. SIGTERM
+ * and SIGINT stop the workers and then this process.
  */
 export class Supervisor {
   /** The worker in each slot. */
   private readonly slots: Bun.Subprocess[] = []
-  /** Every running worker: serving, starting, or finishing its requests. */
+  /** Every running worker, whether it is starting, serving or finishing its last requests. */
   private readonly living = new Set<Bun.Subprocess>()
   private readonly exchange = new CountsExchange<Bun.Subprocess>(() => [...this.living])
   private isStopping = false
@@ -34,12 +34,12 @@ export class Supervisor {
     this.keyPair = config.tls && readKeyPair(config.tls)
   }
 
-  /** Runs until all workers have ended and returns the exit code. */
+  /** Runs until all workers have exited. Returns the exit code. */
   async run(): Promise<number> {
     process.on('SIGTERM', () => this.stop())
     process.on('SIGINT', () => this.stop())
     const started = this.startAll()
-    // A restart waits until the initial start and any earlier restart have ended.
+    // A restart waits until the initial start and any earlier restart have finished.
     let rolling: Promise<unknown> = started
     process.on('SIGHUP', () => {
       rolling = rolling.then(() => (this.renewCertificate() ? this.roll() : undefined))
@@ -51,7 +51,7 @@ export class Supervisor {
     return exitCode
   }
 
-  /** Starts the workers one by one, because the first prepares the database and the demo for the others. */
+  /** Starts the workers one by one, because the first one prepares the database and the demo for the others. */
   private async startAll(): Promise<number> {
     for (let slot = 0; slot < this.config.workers && !this.isStopping; slot += 1) {
       const { worker, listens } = this.launch(slot)
@@ -102,7 +102,7 @@ export class Supervisor {
     }
   }
 
-  /** Assigns a slot to a worker, and to a new worker if the first one exits unexpectedly. */
+  /** Assigns a worker to a slot, and replaces the worker if it exits unexpectedly. */
   private serve(slot: number, worker: Bun.Subprocess): void {
     this.slots[slot] = worker
     worker.exited.then(async (code) => {

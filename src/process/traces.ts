@@ -7,22 +7,22 @@ import { exportSpans, type Trace } from '../core/trace.ts'
 import { traceCommands } from '../platform/mongo/command-spans.ts'
 import { withTimeoutOrNull } from '../platform/time-limits.ts'
 
-/** Delay before an ended span is exported. */
+/** Delay before a finished span is exported. */
 const scheduledDelayMillis = 2000
-/** Time limit for an export with its retries, and for the final export when the process stops (decisions §28). */
+/** Time limit for an export, including retries, and for the final export when the process stops (decisions §28). */
 const timeoutMillis = 5000
-/** Maximum number of spans that wait for the collector; further spans are dropped. */
+/** Maximum number of spans waiting to be exported; further spans are dropped. */
 const maxQueueSize = 2048
 
-/** Span kinds by the first word of the span name; all other spans are internal work of this process. */
+/** Span kinds by the first word of the span name. All other spans are internal. */
 const kinds = { request: SpanKind.SERVER, redis: SpanKind.CLIENT, mongodb: SpanKind.CLIENT }
 const kindOf = new Map(Object.entries(kinds))
 
 /**
- * Exports spans over OTLP/HTTP, in batches. Only a service with a collector loads this file, because OpenTelemetry's
- * packages cost start time and memory.
+ * Exports spans over OTLP/HTTP, in batches. This file is loaded only if a collector is configured, because
+ * OpenTelemetry's packages increase startup time and memory use.
  *
- * @returns a function that stops tracing and exports the spans that are still waiting
+ * @returns a function that stops tracing and exports the remaining spans
  */
 export function exportTraces({ url, headers, attributes, sampleRatio }: TracingSettings, log: Logger) {
   const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis })
@@ -44,7 +44,7 @@ export function exportTraces({ url, headers, attributes, sampleRatio }: TracingS
   const provider = new TracerProvider({ resource, spanProcessors: [batches] })
   const tracer = provider.getTracer('partner-interface')
 
-  /** @param whole state shared by a request's, job's or hint's spans; later work, such as a timer's, adds no spans */
+  /** @param whole state shared by all spans of a request, job or hint; none are added after the outermost span ends */
   function begin(name: string, above: string | null, whole?: { hasEnded: boolean }): Trace {
     const [, traceId = '', spanId = ''] = above?.split('-') ?? []
     const parent = { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: !whole }

@@ -23,7 +23,7 @@ import { Metrics } from './metrics.ts'
 import { type OpenDatabase, openDatabase, openRateLimiter, openSecrets } from './open.ts'
 import { models, outboxTopics } from './release.ts'
 
-/** Time allowed for a certification step to finish. An unfinished step is left to the next process. */
+/** Time allowed for a certification step to finish on shutdown. An unfinished step is left to the next process. */
 const stopMilliseconds = 5000
 
 /** A service process's contexts, for live data and for the sandbox. */
@@ -31,25 +31,25 @@ export interface OpenContext {
   live: AppContext
   sandbox: SandboxContext
   metrics: Metrics
-  /** Returns the versions of the servers behind the service; null for a server that does not report one. */
+  /** Returns the versions of the MongoDB and Redis servers; null for a server that is missing or reports none. */
   versions(): Promise<{ mongodb: string | null; redis: string | null }>
   close(): Promise<void>
 }
 
-/** Values with which tests replace a service process's defaults. */
+/** Values that tests use in place of a service process's defaults. */
 export interface Overrides {
   /** The clock that dates stored data. */
   clock?: Clock | undefined
   /** This machine's clock, which is compared with the database's. */
   wall?: (() => number) | undefined
-  /** Lifts the database operations' time limits; see {@link openMongo}. */
+  /** Disables the database operations' time limits; see {@link openMongo}. */
   noTimeouts?: boolean
   /** The time limits of certifications. */
   certifying?: Bounds | undefined
 }
 
 /**
- * Opens everything a service process needs.
+ * Opens everything that a service process needs.
  *
  * @throws Error if the database cannot be reached
  */
@@ -63,7 +63,7 @@ export async function compose(
   try {
     return await composeOn({ config, clock, log, rateLimiter, database }, wall, certifying)
   } catch (error) {
-    // A failed start, for example with a wrong secret, must not leave an embedded server running.
+    // A failed start, for example because of a wrong secret, must not leave an embedded server running.
     await database.close()
     await rateLimiter.close()
     throw error
@@ -81,7 +81,7 @@ async function composeOn(
   certifying: Bounds,
 ): Promise<OpenContext> {
   const { db, changedIndexes, close: closeDatabase } = database
-  // A differing index may slow this release down or admit data that the code assumes to be impossible.
+  // An index that differs may slow this release down or allow data that the code assumes to be impossible.
   for (const index of changedIndexes)
     log.error({ index }, 'An index differs from its definition: run "partnerctl db migrate"')
   const closeTraces = config.tracing && (await import('./traces.ts')).exportTraces(config.tracing, log)

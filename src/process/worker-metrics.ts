@@ -1,16 +1,16 @@
 import { AggregatorRegistry, type MetricObject } from 'prom-client'
 
 /**
- * Several workers serve one port, so a scrape reaches only one of them. That worker asks the supervisor, which collects
- * the counts of all workers.
+ * Multiple workers serve one port, so a scrape reaches only one of them. That worker asks the supervisor to collect the
+ * counts of all workers.
  */
 
-/** The counts of one worker, as its registry exports them. */
+/** One worker's metrics, as its registry exports them. */
 export type Counts = MetricObject[]
 
 /** Message from a worker to its supervisor; a report for round 0 is the worker's last. */
 export type FromWorker = 'listening' | { gather: number } | { reportOf: number; counts: Counts }
-/** Message from a supervisor to a worker; `retire` says that the worker's successor is listening. */
+/** Message from a supervisor to a worker; `retire` means that the worker's successor is listening. */
 export type ToWorker = { report: number } | { gathered: number; all: Counts[] } | { retire: true }
 
 /** A worker that can receive messages. */
@@ -21,9 +21,9 @@ interface Reachable {
 const patienceMilliseconds = 1000
 
 /**
- * The supervisor's side of the exchange: asks all workers for their counts and waits up to a second. A sum must never
- * fall, because a scraper would mistake that for a restart. The sum therefore includes the last report of a worker that
- * does not respond and the final counts of a worker that has exited.
+ * The supervisor's side of the exchange. It asks all workers for their counts and waits up to a second. A total must
+ * never decrease, because a scraper would mistake a decrease for a restart. The totals therefore include the last
+ * report of any worker that does not respond, and the final counts of workers that have exited.
  */
 export class CountsExchange<Worker extends Reachable> {
   private readonly reports = new Map<Worker, Counts>()
@@ -70,7 +70,7 @@ export class CountsExchange<Worker extends Reachable> {
   }
 }
 
-/** Sends a message to a worker that may just have exited. */
+/** Sends a message to a worker. Does nothing if the worker has just exited. */
 export function sendTo(worker: Reachable, message: ToWorker): void {
   try {
     worker.send(message)
@@ -81,20 +81,20 @@ export function sendTo(worker: Reachable, message: ToWorker): void {
 
 /** The worker's side of the exchange. */
 export interface Membership {
-  /** Gathers the counts of all workers. */
+  /** Returns the counts of all workers; only this worker's counts if the supervisor does not respond within 2 s. */
   gather(): Promise<Counts[]>
-  /** Sends the final counts to the supervisor, before this worker exits. */
+  /** Sends the final counts to the supervisor before this worker exits. */
   leave(): Promise<void>
 }
 
-/** Sends a message to this process's supervisor, if one is running. */
+/** Sends a message to the supervisor. Does nothing if this process has no supervisor. */
 export function notifySupervisor(message: FromWorker): void {
   if (process.connected) process.send?.(message)
 }
 
 const noRound = 0
 
-/** Joins the exchange, so that this worker reports its counts when asked. */
+/** Joins the exchange, so that this worker reports its counts when the supervisor asks for them. */
 export function joinExchange(own: () => Promise<Counts>): Membership {
   const waiting = new Map<number, (all: Counts[]) => void>()
   const report = async (round: number) => notifySupervisor({ reportOf: round, counts: await own() })

@@ -6,8 +6,8 @@ import { field, schemaOf } from '../mongo/fields.ts'
 export const sequenceModel = modelOf('sequences', schemaOf({ _id: field.text, value: field.number }))
 
 /**
- * Takes `amount` consecutive ids and returns the first. Do not call this in a request's transaction, because all
- * writers would then wait for one another. Unused ids leave gaps.
+ * Allocates `amount` consecutive ids and returns the first. Do not call this within a request's transaction, because
+ * all writers would then wait for one another. Ids that are never used leave gaps.
  */
 export async function nextIds(db: Db, name: string, amount = 1): Promise<number> {
   const { value } = await retryDuplicate(() =>
@@ -19,13 +19,13 @@ export async function nextIds(db: Db, name: string, amount = 1): Promise<number>
   return value - amount + 1
 }
 
-/** Returns the last id taken from each sequence, by the sequence's name. */
+/** Returns the last id allocated from each sequence, by the sequence's name. */
 export async function readSequences(db: Db): Promise<Record<string, number>> {
   const sequences = await sequenceModel(db).find().lean()
   return Object.fromEntries(sequences.map(({ _id, value }) => [_id, value]))
 }
 
-/** Skips `amount` ids of each sequence and returns the last skipped id, by the sequence's name. */
+/** Skips `amount` ids in each sequence. Returns each sequence's last skipped id, by the sequence's name. */
 export async function moveSequencesAhead(
   db: Db,
   names: readonly string[],
@@ -37,7 +37,7 @@ export async function moveSequencesAhead(
   return Object.fromEntries(ends)
 }
 
-/** Raises sequences to at least `value`, which is one number for all sequences or one number per name. */
+/** Raises sequences to at least `value`, which is either one number for all sequences or a number for each name. */
 export async function raiseSequences(
   db: Db,
   names: readonly string[],

@@ -11,8 +11,8 @@ export async function measureSkew(db: Db): Promise<number> {
 }
 
 /**
- * Returns the skew's lower and upper bound in seconds. The server read its clock at some point between the request
- * being sent and the response arriving.
+ * Returns the skew's lower and upper bounds in seconds. The exact skew is unknown, because the server reads its clock
+ * at some point between the request and the response.
  */
 async function boundsOfSkew(db: Db, wall: () => number): Promise<[least: number, most: number]> {
   const before = wall()
@@ -20,7 +20,7 @@ async function boundsOfSkew(db: Db, wall: () => number): Promise<[least: number,
   return [(before - localTime.getTime()) / 1000, (wall() - localTime.getTime()) / 1000]
 }
 
-/** Error thrown while this process's clock is wrong. Another process, or this one later, can serve the request. */
+/** Error thrown while this process's clock is wrong. Retrying later, or on another process, may succeed. */
 export class ClockSkewError extends Error {
   override readonly name = 'ClockSkewError'
   constructor(skewSeconds: number) {
@@ -29,8 +29,8 @@ export class ClockSkewError extends Error {
 }
 
 /**
- * Compares this process's clock with the database's at intervals. A clock step between measurements is noticed
- * immediately by comparison with the monotonic clock.
+ * Compares this process's clock with the database's at regular intervals. Between measurements, a comparison with the
+ * monotonic clock reveals any clock step immediately.
  */
 export class ClockWatch {
   private skewSeconds = 0
@@ -50,8 +50,8 @@ export class ClockWatch {
   }
 
   /**
-   * Measures the skew. The known skew is kept unless the measurement contradicts it. Otherwise, on a busy machine where
-   * a response takes a second, the clock that processes agree on would jump back and forth by half a second.
+   * Measures the skew and adjusts the known skew only as far as the measurement requires. Otherwise, on a busy machine
+   * where a response takes a second, {@link databaseNow} would jump back and forth by half a second.
    */
   async measure(): Promise<void> {
     const [least, most] = await boundsOfSkew(this.db, this.wall)
@@ -71,7 +71,7 @@ export class ClockWatch {
     return this.skewSeconds + (this.offsetNow() - this.offset) / 1000
   }
 
-  /** Returns the current time on the database server, which processes use to coordinate even if their clocks differ. */
+  /** Returns the database server's current time. Processes coordinate by it, because their own clocks may differ. */
   databaseNow(): Date {
     return new Date(this.wall() - this.skew() * 1000)
   }

@@ -6,9 +6,9 @@ import { isMissingIndex, isMissingNamespace } from './errors.ts'
 type Collection = mongoose.Collection
 
 /**
- * Returns a function that gets a collection's model for a connection and creates it on first use. Stores that need no
- * casting query the driver's `model(db).collection`, at a third of the cost. Only operations through the model join an
- * ambient transaction.
+ * Returns a function that returns a collection's model for a connection, creating the model on first use. Stores that
+ * need no casting use the driver's `model(db).collection` directly, at a third of the cost. Only operations through the
+ * model join an ambient transaction.
  */
 export function modelOf<T>(collection: string, schema: Schema<T>): (db: Db) => Model<T> {
   schema.set('collection', collection)
@@ -18,7 +18,7 @@ export function modelOf<T>(collection: string, schema: Schema<T>): (db: Db) => M
   return (db) => (db.models[collection] as Model<T> | undefined) ?? db.model<T>(collection, schema)
 }
 
-/** The part of a model that concerns its collection and its indexes. */
+/** The parts of a model that are needed to create its collection and indexes. */
 export interface Preparable {
   collection: Collection
   schema: { indexes(): unknown[] }
@@ -33,8 +33,9 @@ export async function createCollections(db: Db, models: Preparable[]): Promise<v
 }
 
 /**
- * Creates missing indexes. Existing indexes are not touched, because even a request to create one again would lock the
- * database against running transactions. An index whose definition has changed therefore keeps its old definition.
+ * Creates missing indexes. Existing indexes are not touched, because a request to create an index that already exists
+ * would still lock the database against running transactions. An index whose definition has changed therefore keeps its
+ * old definition.
  */
 export async function createIndexes(models: Preparable[]): Promise<void> {
   const incomplete = (await compareIndexes(models)).filter(({ missing }) => missing.length > 0)
@@ -103,10 +104,10 @@ type IndexTraits = Pick<
 >
 
 /**
- * Sets fields of several documents, each found by its own filter, with one command. The driver's bulk write measures
- * and copies every update, which takes twice as long for 1,000 rates. The command must not exceed 16 MB.
+ * Sets fields of multiple documents, each matched by its own filter, with one command. The driver's bulk write would
+ * take twice as long for 1,000 rates, because it measures and copies every update. The command must not exceed 16 MB.
  *
- * @returns number of documents found or, with `upsert`, inserted
+ * @returns the number of documents that were matched or, with `upsert`, inserted
  * @throws MongoServerError for the first update that failed
  */
 export async function setFields(

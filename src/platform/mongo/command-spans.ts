@@ -10,7 +10,7 @@ const { command: send } = Connection.prototype
 export function traceCommands(): void {
   Connection.prototype.command = function (namespace, command, ...rest) {
     if (!currentTrace()?.begin) return send.call(this, namespace, command, ...rest)
-    // The first field of a command on a collection is the command's name, with the collection's name as its value.
+    // In a command on a collection, the first field's name is the command and its value is the collection's name.
     const [[name, collection] = []] = Object.entries(command)
     const about = typeof collection === 'string' ? ` ${collection}` : ''
     return inSpan(`mongodb ${name}${about}`, () => send.call(this, namespace, command, ...rest))

@@ -10,24 +10,24 @@ const defaultDatabase = 'partner'
 const { ByteUtils } = mongo.BSON.onDemand
 const { toUTF8 } = ByteUtils
 /**
- * Decodes text with the runtime's decoder. The driver decodes short texts, such as the names of fields, in a loop that
- * takes three times as long on Bun. Without this, a page of listings would cost 10 % more.
+ * Decodes text with the runtime's decoder. The driver decodes short texts, such as field names, in a loop that takes
+ * three times as long on Bun. Without this override, a page of listings would cost 10 % more.
  */
 ByteUtils.toUTF8 = (bytes, start, end, fatal) => {
   const text = bytes instanceof Buffer ? bytes.toString('utf8', start, end) : null
   return text === null || (fatal && text.includes('\ufffd')) ? toUTF8(bytes, start, end, fatal) : text
 }
 
-/** Time limits on an operation's wait for a connection and for its response. */
+/** Time limits for an operation to get a connection and to receive its response. */
 const limits = { waitQueueTimeoutMS: 4000, socketTimeoutMS: 4000 }
 
 /**
- * Opens the database. Every write is acknowledged by a majority and journaled, and every read sees only such writes.
- * If either guarantee were missing, a failover could roll back data that a response has already shown.
+ * Opens the database. Every write is acknowledged by a majority and journaled, and every read sees only such writes. If
+ * either guarantee were missing, a failover could roll back data that a response has already returned.
  *
- * @param noTimeouts lifts the operations' time limits, for work whose duration grows with the data, such as building an
- * index, and for command-line commands, which keep no request waiting
- * @throws Error that names the servers, without a password
+ * @param noTimeouts disables the operations' time limits, for work whose duration grows with the data, such as building
+ * an index, and for command-line commands, which do not hold up any request
+ * @throws Error that names the servers but reveals no password, if the connection fails
  */
 export async function openMongo(url: string, noTimeouts = false): Promise<Db> {
   const connecting = mongoose
@@ -59,7 +59,7 @@ export async function openMongo(url: string, noTimeouts = false): Promise<Db> {
 
 /**
  * Passes each command's name and duration in seconds to `observe`, whether the command succeeded or failed. `getMore`
- * is left out, because change streams use it to wait for changes.
+ * is excluded, because change streams use it to wait for changes.
  */
 export function measureCommands(db: Db, observe: (command: string, seconds: number) => void): void {
   const note = ({ commandName, duration }: { commandName: string; duration: number }) => {
@@ -75,8 +75,8 @@ export async function serverVersion(db: Db): Promise<string | null> {
 }
 
 /**
- * Returns the database that a connection string names, or the default database. The string is not parsed as a URL,
- * because it may name several hosts and its password may contain almost any character.
+ * Returns the database name in a connection string, or the default name if there is none. The string is not parsed as a
+ * URL, because it may contain multiple hosts and its password may contain almost any character.
  */
 export function databaseNameOf(url: string): string {
   return decodeURIComponent(/^[a-z+]+:\/\/[^/?]*\/([^/?]*)/.exec(url)?.[1] ?? '') || defaultDatabase
@@ -84,7 +84,7 @@ export function databaseNameOf(url: string): string {
 
 const memberTimeoutMilliseconds = 3000
 
-/** Runs a command on one member of a replica set, with the login and the options from the set's connection string. */
+/** Runs a command on one member of a replica set, using the login and options in the set's connection string. */
 export async function askMember(
   url: string,
   host: string,
@@ -101,7 +101,7 @@ export async function askMember(
   }
 }
 
-/** Returns one member's connection string. An SRV address implies TLS and `authSource=admin`, so both are added. */
+/** Returns one member's connection string. `mongodb+srv` implies TLS and `authSource=admin`, so both are added. */
 function memberUrl(url: string, host: string): string {
   const member = url
     .replace(/^(mongodb(?:\+srv)?:\/\/(?:[^/]*@)?)[^/?]+/, (_, login) => `${login}${host}`)

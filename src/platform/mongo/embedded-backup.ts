@@ -17,22 +17,22 @@ import type { Db } from './connection.ts'
 import { restoringFolder, runningServer } from './embedded.ts'
 import { withoutWrites } from './write-lock.ts'
 
-/** A backup's description, stored in `backup.json` beside the data. */
+/** A description of a backup, stored in `backup.json` beside the data. */
 export interface BackupRecord {
   /** Time at which the copy was complete. The backup contains every write acknowledged before that time. */
   completed_at: string
   /** Schema version of the earliest release that can serve the backup. */
   oldest_schema_version: number
-  /** Size of each file under `mongodb`, in bytes. A backup with a missing or truncated file is not restored. */
+  /** Size in bytes of each file under `mongodb`, by path. A backup with a missing or truncated file is not restored. */
   files: Record<string, number>
 }
 
-/** Files that the server recreates. */
+/** Files that are not copied, because the server recreates them. */
 const notCopied = /\/(mongod\.lock|diagnostic\.data|WiredTigerPreplog\.\d+)$/
 
 /**
- * Copies the running embedded server's data into a new folder. Writes wait until the data is copied, so that the copy
- * is a consistent snapshot.
+ * Copies the running embedded server's data into a new folder. Writes wait until the copy is complete, so that it is a
+ * consistent snapshot.
  *
  * @throws Error if the folder is not empty or another backup is in progress
  */
@@ -61,7 +61,7 @@ export async function backUpEmbedded(
   return record
 }
 
-/** Returns the object in a JSON file; an empty object if the file is missing or unreadable. */
+/** Returns the object in a JSON file; an empty object if the file is missing or invalid. */
 async function readJson(path: string): Promise<Record<string, unknown>> {
   const text = await readFile(path, 'utf8').catch(() => '{}')
   try {
@@ -71,7 +71,7 @@ async function readJson(path: string): Promise<Record<string, unknown>> {
   }
 }
 
-/** Returns the size in bytes of each file in a folder, by its path relative to the folder. */
+/** Returns the size in bytes of each file in a folder and its subfolders, by its path relative to the folder. */
 async function sizesBelow(folder: string): Promise<Record<string, number>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = entries
@@ -90,8 +90,8 @@ export async function requireEmptyFolder(folder: string): Promise<void> {
 }
 
 /**
- * Replaces the embedded server's data with a backup and keeps the previous data beside it. No server may be running on
- * the data.
+ * Replaces the embedded server's data with a backup and keeps the previous data in a folder beside it. No server may be
+ * running on the data.
  *
  * @returns the path that the previous data was moved to, or null if there was no data
  * @throws Error if `folder` is not a complete backup, or if the data is in use
@@ -103,7 +103,7 @@ export async function restoreEmbedded(folder: string, dataDir: string, now: Date
   const aside = `${data}.before-${now.toISOString().replace(/[:.]/g, '')}`
   const hadData = existsSync(data) && (await readdir(data)).length > 0
   await mkdir(dataDir, { recursive: true })
-  // The copy is made beside the existing data, which stays in place until the copy is complete.
+  // The backup is copied to a folder beside the existing data, which stays in place until the copy is complete.
   const draft = join(dataDir, restoringFolder)
   await rm(draft, { recursive: true, force: true })
   await cp(join(folder, 'mongodb'), draft, { recursive: true })
@@ -113,7 +113,11 @@ export async function restoreEmbedded(folder: string, dataDir: string, now: Date
   return hadData ? aside : null
 }
 
-/** @throws Error if the folder is not a backup or the backup is incomplete */
+/**
+ * Returns a complete backup's record.
+ *
+ * @throws Error if the folder is not a backup or the backup is incomplete
+ */
 export async function readBackupRecord(folder: string): Promise<BackupRecord> {
   const record = (await readJson(recordPath(folder))) as Partial<BackupRecord>
   const { completed_at, oldest_schema_version, files } = record
@@ -129,7 +133,7 @@ function noBackup(folder: string): Error {
   return new Error(`There is no complete backup in ${folder}`)
 }
 
-/** @throws Error if a service or a command uses a folder's embedded database, whether or not its server is alive */
+/** @throws Error if a service or a command is using a folder's embedded database, even if the server itself has died */
 export async function requireNotRunning(dataDir: string): Promise<void> {
   const users = await readdir(join(dataDir, 'users')).catch(() => [])
   const isServed = await runningServer(await realpath(dataDir).catch(() => dataDir))

@@ -5,40 +5,40 @@ import { commandOf, freePort, isAlive } from '../process.ts'
 import { becomePrimary, findMongod, launch, packagedMongod, shutDown, urlOf } from './mongod.ts'
 import { releaseAbandonedLock } from './write-lock.ts'
 
-/** The service's own MongoDB server, joined or started on a data directory. */
+/** The service's own MongoDB server, which runs on a data directory. */
 export interface EmbeddedMongod {
   url: string
-  /** Leaves the server. The last process to leave shuts it down. */
+  /** Stops using the server. The last process to do so shuts it down. */
   close(): Promise<void>
 }
 
-/** A server that runs on a data directory. */
+/** A running server's process id and port. */
 interface Running {
   pid: number
   port: number
 }
 
 /**
- * The content of `DATA_DIR/mongod.json`, which records the server that ran last. Anyone with write access to the folder
- * can forge this file, so it names no program, and {@link serverOf} inspects the process itself before the server is
- * joined or stopped.
+ * The content of `DATA_DIR/mongod.json`, which records the most recently started server. Anyone with write access to
+ * the folder can forge this file, so it does not name the program to run, and {@link serverOf} inspects the process
+ * itself before the server is joined or stopped.
  */
 interface RunningRecord extends Running {
   /** True if the server was the packaged `mongod`. Another MongoDB release may be unable to read its data. */
   packaged: boolean
 }
 
-/** Folder into which a restore copies the data before the copy replaces the existing data. */
+/** Folder into which a restore copies the backup before replacing the existing data. */
 export const restoringFolder = 'mongodb.restoring'
 const startTimeoutMilliseconds = 60_000
 const stopTimeoutMilliseconds = 20_000
 const reviveEveryMilliseconds = 1000
 
 /**
- * Joins the server that runs on this data directory, or starts a single-node replica set on a free loopback port. The
- * journal recovers a killed server's data.
+ * Joins the server that runs on this data directory, or starts a single-node replica set on a free loopback port. A
+ * killed server's data is recovered from the journal.
  *
- * @throws Error if there is no `mongod`, if it does not come up, or if a restore was cut short
+ * @throws Error if no `mongod` is found, if it does not start in time, or if a restore was interrupted
  */
 export async function openEmbeddedMongod(folder: string): Promise<EmbeddedMongod> {
   if (existsSync(join(folder, restoringFolder)) && !existsSync(join(folder, 'mongodb')))
@@ -70,8 +70,8 @@ export async function openEmbeddedMongod(folder: string): Promise<EmbeddedMongod
 }
 
 /**
- * Restarts a server that was killed or ran out of disk space, on its previous port, so that its clients find it again.
- * Also resumes writes that a killed backup left blocked.
+ * Restarts the server on its previous port if it was killed or ran out of disk space, so that its clients can
+ * reconnect. Also resumes writes if a killed backup left them blocked.
  */
 function guardServer(dataDir: string) {
   let reviving: Promise<void> | undefined
@@ -82,14 +82,14 @@ function guardServer(dataDir: string) {
   }
   const timer = setInterval(() => {
     reviving ??= revive()
-      .catch(() => {}) // On a full disk, even a restart may fail. It is retried at the next interval.
+      .catch(() => {}) // On a full disk, even the restart may fail. It is retried after the next interval.
       .finally(() => {
         reviving = undefined
       })
   }, reviveEveryMilliseconds)
   timer.unref()
   return {
-    /** Stops watching and waits for a restart in progress. */
+    /** Stops watching the server and waits for any restart in progress to finish. */
     async end(): Promise<void> {
       clearInterval(timer)
       await reviving
@@ -113,7 +113,7 @@ function isPort(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536
 }
 
-/** Returns the recorded server if it still runs on this data directory, otherwise null. */
+/** Returns the recorded server if it is still running on this data directory, otherwise null. */
 export async function runningServer(dataDir: string): Promise<Running | null> {
   const { pid } = await readRecord(dataDir)
   return serverOf(dataDir, Number(pid))
@@ -133,8 +133,8 @@ async function joinRunning(dataDir: string): Promise<Running | null> {
 }
 
 /**
- * Adopts a server whose starting process was killed before recording it. The lock file in the data folder identifies
- * the server.
+ * Adopts a server that was never recorded, because the process that started it was killed first. The lock file in the
+ * data folder identifies the server.
  */
 async function adopt(dataDir: string): Promise<Running | null> {
   const holder = await lockHolder(dataDir)
@@ -146,15 +146,15 @@ async function adopt(dataDir: string): Promise<Running | null> {
   return running
 }
 
-/** Returns the id of the process that holds the lock on the data; NaN or an ended process's id if none does. */
+/** Returns the id of the process that holds the lock on the data; NaN or an exited process's id if none does. */
 async function lockHolder(dataDir: string): Promise<number> {
   return Number.parseInt(await readFile(join(dataDir, 'mongodb', 'mongod.lock'), 'utf8').catch(() => ''), 10)
 }
 
 /**
- * Starts a server. Returns null if another process was faster, because its server then holds the lock on the data, or
- * if the server does not come up. The server is recorded before it is up, so that other processes find it even if this
- * process is killed.
+ * Starts a server. Returns null if the server does not come up, for example because another process has just started
+ * one that holds the lock on the data. The server is recorded before it is up, so that other processes can find it even
+ * if this process is killed.
  */
 async function start(dataDir: string): Promise<Running | null> {
   const record = await readRecord(dataDir)
@@ -170,7 +170,7 @@ async function start(dataDir: string): Promise<Running | null> {
   return isUp ? running : null
 }
 
-/** Waits until the server has written its process id into the lock file. Returns false if the server ends first. */
+/** Waits until the server has written its process id into the lock file. Returns false if the server exits first. */
 async function waitForLock(dataDir: string, pid: number): Promise<boolean> {
   while (isAlive(pid)) {
     if ((await lockHolder(dataDir)) === pid) return true
@@ -185,7 +185,7 @@ async function writeRecord(dataDir: string, record: RunningRecord): Promise<void
   await rename(draft, recordPath(dataDir))
 }
 
-/** Leaves the server, and shuts it down if no other process uses it, whichever process started or restarted it. */
+/** Stops using the server, and shuts it down if no other process uses it, no matter which process started it. */
 async function leave(dataDir: string, users: string, mark: string): Promise<void> {
   await rm(mark, { force: true })
   const others = (await readdir(users)).filter((name) => isAlive(Number(name)))

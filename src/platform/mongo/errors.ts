@@ -2,7 +2,7 @@ import mongoose from 'mongoose'
 import { DomainError } from '../../core/errors.ts'
 import { TimeoutError } from '../time-limits.ts'
 
-/** Returns the error for a writer that kept losing to concurrent writers or waited too long for its turn. */
+/** Returns the error for a request that gave up because other requests kept changing the same data. */
 export function busy(): DomainError {
   return new DomainError('conflict', 'Another request is changing the same data; try again', [], 1)
 }
@@ -15,12 +15,12 @@ const unreachable = [
   mongo.MongoWriteConcernError,
 ]
 
-/** Error codes of a server that is not yet or no longer primary, or is shutting down (drivers' specification). */
+/** Error codes of a server that is not primary or is shutting down, as listed in the MongoDB driver specifications. */
 const notPrimaryCodes = new Set<unknown>([91, 189, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436])
-/** Labels of errors that a driver retries until its time limit. */
+/** Labels of errors that the driver retries until a time limit. */
 const transientLabels = ['TransientTransactionError', 'RetryableWriteError']
 
-/** True if the database was unreachable or the connection was lost. The same request may succeed soon. */
+/** True if the database was unreachable or the connection was lost. The same request may soon succeed. */
 export function isUnreachable(error: unknown): boolean {
   if (unreachable.some((kind) => error instanceof kind) || isNamed(error, 'MongoWaitQueueTimeoutError'))
     return true
@@ -34,12 +34,12 @@ function isNamed(error: unknown, name: string): boolean {
   return error instanceof Error && error.name === name
 }
 
-/** True if the error says that a collection does not exist. */
+/** True if the error means that a collection does not exist. */
 export function isMissingNamespace(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === 26
 }
 
-/** True if the error says that an index does not exist. */
+/** True if the error means that an index does not exist. */
 export function isMissingIndex(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === 27
 }
@@ -50,8 +50,8 @@ export function isDuplicate(error: unknown): boolean {
 }
 
 /**
- * Repeats an upsert that fails because another upsert has just inserted the same document. The next attempt finds the
- * document. Do not use this in a transaction, because such a failure aborts the transaction.
+ * Retries an upsert that fails because another upsert has just inserted the same document. The next attempt finds that
+ * document. Do not use this in a transaction, because the failure aborts the transaction.
  */
 export async function retryDuplicate<T>(upsert: () => Promise<T>): Promise<T> {
   for (;;) {
@@ -64,8 +64,8 @@ export async function retryDuplicate<T>(upsert: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs a bulk write of inserts, or of upserts whose filters exclude documents that already contain the batch. If a
- * write is repeated, it fails because its id already exists, and that failure is ignored.
+ * Runs a bulk write of inserts, or of upserts whose filters exclude documents that already contain the batch. A
+ * repeated write fails because its id already exists, and that failure is ignored.
  *
  * @throws the original error unless all its failed writes are duplicates
  */
@@ -84,7 +84,7 @@ export function breaksUniqueIndex(error: unknown, index: string): boolean {
 }
 
 /**
- * Returns the failed writes of a bulk write, each with its index.
+ * Returns the failed writes of a bulk write. `index` is the position of the write in the batch.
  *
  * @throws the original error unless it lists failed writes
  */

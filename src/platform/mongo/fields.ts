@@ -2,7 +2,7 @@ import { Schema } from 'mongoose'
 
 declare const stored: unique symbol
 
-/** A collection's field: its schema type, its checks and the type of its value. */
+/** A document field's schema type, checks and value type. */
 export interface Field<T> {
   type: unknown
   required?: true
@@ -16,7 +16,7 @@ const nullable = <T>(type: unknown) => ({ type, default: null }) as Field<T | nu
 const list = <T>(elementType: unknown) => ({ type: [elementType], default: [] }) as Field<T[]>
 const partOf = (fields: object) => new Schema(fields as never, { _id: false, minimize: false })
 
-/** The fields that a collection's document can have. */
+/** The kinds of fields that a document can have. */
 export const field = {
   number: required<number>(Number),
   numberOrNull: nullable<number>(Number),
@@ -30,7 +30,7 @@ export const field = {
   literalOrNull: <T extends string>() => nullable<T>(String),
   /** A number from a fixed set of values. */
   code: <T extends number>() => required<T>(Number),
-  /** A value of any type, which the schema does not inspect. */
+  /** A value of any type. The schema does not check it. */
   mixed: <T>() => required<T>(Schema.Types.Mixed),
   mixedOrNull: <T>() => nullable<T>(Schema.Types.Mixed),
   /** A list, which may be empty. */
@@ -44,7 +44,7 @@ export const field = {
 /** The type of a document with these fields. */
 export type Stored<F> = { -readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never }
 
-/** Returns the schema of documents with these fields. `Document` can add an `_id` that the database generates. */
+/** Returns a schema for documents with these fields. `Document` can add an `_id` that the database generates. */
 export function schemaOf<F extends object, Document = Stored<F>>(fields: F): Schema<Document> {
   return new Schema(fields as never) as Schema<Document>
 }

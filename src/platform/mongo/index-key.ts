@@ -1,7 +1,7 @@
 /**
  * Returns a 43-character hash that represents a long string in an index; null for an empty or missing string. The
- * oldest supported server refuses documents with an index key of more than 1,024 bytes, and 255 four-byte
- * characters come close to that.
+ * oldest supported server refuses documents with an index key of more than 1,024 bytes, and 255 four-byte characters
+ * alone take 1,020 bytes.
  */
 export function indexKey(text: string | null | undefined): string | null {
   return text ? new Bun.CryptoHasher('sha256').update(text).digest('base64url') : null
@@ -20,5 +20,5 @@ export function indexPrefix(text: string): string {
   return text.slice(0, end)
 }
 
-/** Bytes of the 1,024 that a host id, a status, a time, an id and the key's overhead leave for text. */
+/** Bytes left for text in a 1,024-byte index key, after a host id, a status, a time, an id and the key's overhead. */
 const maxIndexedBytes = 900

@@ -18,8 +18,9 @@ schema.index({ until: 1 }, { expireAfterSeconds: 3600, name: 'lease_expiry' })
 export const leaseModel = modelOf<StoredLease>('leases', schema)
 
 /**
- * A claim on work that only one process may do at a time. Without it, two processes would send the same hint, play the
- * same step or fill the same sandbox. If the holder dies, the lease expires and another process takes over.
+ * A claim on work that only one process may do at a time. Without leases, two processes could send the same hint, carry
+ * out the same certification step or fill the same sandbox. If the holder dies, the lease expires and another process
+ * can take over.
  */
 export interface Lease {
   /** Names the work. */
@@ -29,9 +30,9 @@ export interface Lease {
 }
 
 /**
- * Takes a lease that is free or expired, or renews the owner's own lease. Returns false while another process holds it.
+ * Takes a lease that is free or expired, or renews the owner's own lease. Returns false if another owner holds it.
  *
- * @param now current time; like `until`, it is on the database's clock, because the processes' clocks differ
+ * @param now current time; `now` and `until` are on the database's clock, because the processes' clocks may differ
  */
 export async function acquireLease(db: Db, { name, owner }: Lease, now: Date, until: Date): Promise<boolean> {
   const free = { _id: name, $or: [{ owner }, { until: { $lte: now } }] }
@@ -45,14 +46,14 @@ export async function acquireLease(db: Db, { name, owner }: Lease, now: Date, un
 }
 
 /**
- * Returns true if any process holds a lease. A running service holds one, and a killed process's lease lasts until it
- * expires.
+ * Returns true if any process holds a lease. A running service holds at least one, and a killed process's lease counts
+ * until it expires.
  */
 export async function isAnyLeaseHeld(db: Db, now: Date): Promise<boolean> {
   return (await leaseModel(db).exists({ until: { $gt: now } })) !== null
 }
 
-/** Releases a lease if `owner` still holds it, so that the next process to ask gets it. */
+/** Releases a lease if `owner` still holds it, so that another process can take it before it expires. */
 export async function releaseLease(db: Db, { name, owner }: Lease): Promise<void> {
   await leaseModel(db).deleteOne({ _id: name, owner })
 }
@@ -60,7 +61,7 @@ export async function releaseLease(db: Db, { name, owner }: Lease): Promise<void
 const pollEveryMilliseconds = 50
 
 /**
- * Runs `work` under a lease, after waiting for the current holder to release it.
+ * Waits for a lease to become free, then runs `work` while holding it.
  *
  * @param limits `now` returns the current time on the database's clock; `lasts` is the longest time that `work` may
  * take, and `waits` the longest time to wait for the lease, both in milliseconds

@@ -19,15 +19,15 @@ export const lockModel = modelOf<Lock>('locks', schema)
 /** A lock that belongs to one host. */
 export interface HostLock {
   hostId: number
-  /** Id of the lock, and name of the queue in which a process's own transactions wait for it. */
+  /** Id of the lock, and name of the queue in which transactions within a process wait for it. */
   name: string
 }
 
-/** Ids of lock documents known to exist. A lock document is only ever removed together with all its host's data. */
+/** Ids of lock documents known to exist. A lock document is removed only together with all its host's data. */
 const ensured = new WeakMap<Db, Set<string>>()
 const maxRemembered = 100_000
 
-/** Creates a lock unless it exists. Call this before a transaction, because two transactions creating it conflict. */
+/** Creates a missing lock. Call this before a transaction, because transactions that create the same lock conflict. */
 export async function ensureLock(db: Db, { hostId: host_id, name: _id }: HostLock): Promise<void> {
   const known = ensured.get(db) ?? new Set()
   ensured.set(db, known)
@@ -42,9 +42,10 @@ export async function ensureLock(db: Db, { hostId: host_id, name: _id }: HostLoc
 
 /**
  * Serializes a transaction with all others that take the same lock, in any process. Two such transactions cannot both
- * commit on one snapshot, so the second starts over and sees the first one's writes. Take the lock before reading.
+ * commit from the same snapshot, so the second one is retried and sees the first one's writes. Take the lock before
+ * reading.
  *
- * @throws DomainError `conflict` with a retry time if the lock does not exist, see {@link ensureLock}
+ * @throws DomainError `conflict` with a retry time if the lock does not exist (see {@link ensureLock})
  */
 export async function takeLock(
   db: Db,
@@ -53,8 +54,8 @@ export async function takeLock(
 ): Promise<void> {
   const lock = { _id, host_id } as never
   const { matchedCount } = await lockModel(db).collection.updateOne(lock, { $inc: { taken: 1 } }, { session })
-  // The lock was removed with its host's data, for example because a sandbox was cleared during a request.
   if (matchedCount === 1) return
+  // The lock was removed with its host's data, for example because a sandbox was cleared during a request.
   ensured.get(db)?.delete(_id)
   throw busy()
 }

@@ -6,20 +6,20 @@ import type { Db } from './connection.ts'
 const maxKeys = 100
 /** Look-ups wait while this many queries are in progress. Two keep the database busy while the next one is sent. */
 const maxConcurrentQueries = 2
-/** Maximum wait for earlier queries, so that slow queries do not hold up later look-ups. */
+/** Maximum time that look-ups wait for earlier queries, so that slow queries do not hold up later look-ups. */
 const maxWaitMilliseconds = 20
 
-/** Returns the document with a key, or null. Equal look-ups may get the same object, so callers must not change it. */
+/** Returns the document with a key, or null. Callers must not modify it, because equal look-ups may share it. */
 type LookUp<Key, Document> = (db: Db, key: Key) => Promise<Document | null>
 
 /**
- * Returns a function that looks up documents by key. Look-ups that arrive while queries are in progress wait for one of
- * the queries to end and are then sent as a single query. A query for ten documents costs little more than a query for
- * one, so without this, a busy process would spend much of its time sending commands. No look-up joins a query that has
- * already been sent, because that query could miss a change that the look-up must see.
+ * Returns a function that looks up documents by key. If the maximum number of queries is in progress, further look-ups
+ * wait for a query to finish and are then sent as a single query. A query for ten documents costs little more than a
+ * query for one, so without batching, a busy process would spend much of its time sending commands. No look-up joins a
+ * query that has already been sent, because that query could miss a change that the look-up must see.
  *
  * @param find returns the documents with any of these keys, in any order
- * @param nameOf returns a text that is the same for a key and for the document with this key
+ * @param nameOf returns the same name for a key and for the document with that key
  */
 export function batchedLookUp<Key, Document extends Key>(
   find: (db: Db, keys: Key[]) => Promise<Document[]>,

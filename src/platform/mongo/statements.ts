@@ -7,20 +7,23 @@ import type { Db, Session } from './connection.ts'
  * partners would wait for all of them.
  */
 
-/** A statement on behalf of several changes. Returns one result per item, in order, or an empty list. */
+/**
+ * A statement that serves one or more changes, with one item per change. Returns one result per item, in order, or an
+ * empty list if the statement has no results.
+ */
 export type Statement<Item, Result> = (db: Db, session: Session, items: Item[]) => Promise<Result[]>
 
-/** Error thrown by a statement if the changes cannot be made in step, because one depends on another's result. */
+/** Error thrown by a statement if the changes cannot run in step, because one depends on another's result. */
 export class DependentChangesError extends Error {
   override readonly name = 'DependentChangesError'
 }
 
-/** The statement queues of shared transactions. A transaction with a single change has no queue. */
+/** The statement queues of transactions with two or more changes in step. */
 const queues = new WeakMap<Session, StatementQueue>()
 
 /**
- * Runs a statement for one change. Changes that share a transaction and reach the same statement together send it as
- * one command. An error fails all of these changes.
+ * Runs a statement for one change. If changes that share a transaction reach the same statement together, it is sent as
+ * one command. If the command fails, all of these changes fail.
  */
 export async function runBatched<Item, Result>(
   db: Db,
@@ -35,8 +38,8 @@ export async function runBatched<Item, Result>(
 }
 
 /**
- * Runs changes in step within one transaction and returns their results. It returns only after every change has ended,
- * because a statement that is still running would disturb the transaction's next attempt.
+ * Runs changes in step within one transaction and returns their results. The function returns only after every change
+ * has settled, because a statement that is still running would interfere with the transaction's next attempt.
  *
  * @throws the error of the first change that failed
  */

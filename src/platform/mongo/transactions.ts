@@ -18,36 +18,36 @@ const queues = new KeyedMutex(queueTimeoutMilliseconds, busy)
 /**
  * Runs `work` in one transaction and returns its result once a majority has acknowledged the commit.
  *
- * Writers of the same document pass the same `queue` and take turns within this process. Writers in different processes
- * run into write conflicts, and the loser starts over after a short pause. `work` may therefore run more than once. It
- * must do nothing but read and write through its session, because anything else that it awaits could be waiting for
- * this transaction.
+ * Writers of the same document must pass the same `queue`, so that they take turns within this process. Writers in
+ * different processes may conflict, in which case the loser is retried after a short pause. `work` may therefore run
+ * more than once. It must only read and write through its session, because anything else that it awaits could itself be
+ * waiting for this transaction.
  *
- * @throws DomainError `conflict` with a retry time if the wait for its turn or the conflicts last longer than 6 s
+ * @throws DomainError `conflict` with a retry time if the wait in the queue or the conflicts last longer than 6 s
  */
 export function inTransaction<T>(db: Db, queue: string, work: (session: Session) => Promise<T>): Promise<T> {
   return inSpan('transaction', () => queues.run(`${db.name}/${queue}`, () => runTransaction(db, work)))
 }
 
-/** A change that is ready to be made: all reads and checks that need no transaction are done. */
+/** A prepared change. All reads and checks that need no transaction have been completed. */
 export interface UnitOfWork<T> {
   /** The queue's name, which is the same for all writers of the same documents. */
   queue: string
-  /** Makes the change within the transaction; may run more than once. */
+  /** Applies the change within the transaction. It may run more than once. */
   run(session: Session): Promise<T>
   /**
-   * How this change shares one slow commit with others that wait for the same turn. Changes `in turn` run one after the
-   * other, because each must see the previous one's writes. Changes `in step` also share their statements: each
-   * statement goes through `runBatched()` and accounts for the other changes. A change with many statements has no
-   * `shares` and gets its own transaction.
+   * How this change shares a transaction, and thus its slow commit, with others in the same queue. With `in turn`,
+   * changes run one after another, because each must see the previous one's writes. With `in step`, changes also share
+   * their statements, so each statement must go through `runBatched()` and account for the other changes. A change with
+   * many statements omits `shares` and gets its own transaction.
    */
   shares?: 'in turn' | 'in step'
 }
 
 /**
- * Returns the same change with another result.
+ * Returns the same change with a different result.
  *
- * @param map returns the new result and may also write within the transaction; it may run more than once
+ * @param map returns the new result and may also write within the transaction; may run more than once
  */
 export function mapUnit<T, U>(
   unit: UnitOfWork<T>,
@@ -56,29 +56,29 @@ export function mapUnit<T, U>(
   return { ...unit, run: async (session) => map(await unit.run(session), session) }
 }
 
-/** Runs a prepared change; see {@link inTransaction}. */
+/** Runs a prepared change in a transaction; see {@link inTransaction}. */
 export function runUnit<T>(db: Db, unit: UnitOfWork<T>): Promise<T> {
   if (!unit.shares) return inTransaction(db, unit.queue, unit.run)
   return inSpan('transaction', () => inSharedTransaction(db, unit))
 }
 
-/** Maximum number of changes in a shared transaction, which then takes no longer than a single long change. */
+/** Maximum number of changes in a shared transaction, so that it takes no longer than a single long change. */
 const maxShared = 8
-/** Groups of changes that wait for the same turn, by queue. Changes can join a group until its turn comes. */
+/** Groups of changes that will share a transaction, by queue. Changes can join a group until its transaction starts. */
 const waiting = new Map<string, Member[]>()
 
 /** A change in a shared transaction, and the promise of its result. */
 interface Member {
   unit: UnitOfWork<unknown>
   outcome: PromiseWithResolvers<unknown>
-  /** Latest time at which the change would have ended in its own transaction, in milliseconds since 1970. */
+  /** Time by which the change would have finished in its own transaction, in milliseconds since 1970. */
   endsAt: number
 }
 
 async function inSharedTransaction<T>(db: Db, unit: UnitOfWork<T>): Promise<T> {
   const name = `${db.name}/${unit.queue}`
   const endsAt = Date.now() + queueTimeoutMilliseconds + transactionTimeoutMilliseconds
-  // Another member may open the transaction, but each change stays in its own trace.
+  // Another member may start the transaction, but each change must stay in its own trace.
   const run = AsyncLocalStorage.bind(unit.run)
   const member: Member = { unit: { ...unit, run }, outcome: Promise.withResolvers<unknown>(), endsAt }
   const others = waiting.get(name)
@@ -103,9 +103,9 @@ async function inSharedTransaction<T>(db: Db, unit: UnitOfWork<T>): Promise<T> {
 }
 
 /**
- * Runs the members' changes in one transaction. If one change fails for its own reasons, each change is retried in its
- * own transaction, so that no change fails because of another. No change may take longer than it could have taken
- * alone. A database failure fails all changes.
+ * Runs the members' changes in one transaction. If one change fails for a reason of its own, each change is retried in
+ * its own transaction, so that no change fails because of another one. No change may take longer than it could have
+ * taken on its own. A database failure fails all changes.
  */
 async function runTogether(db: Db, members: Member[]): Promise<void> {
   const [inStep = [], inTurn = []] = (['in step', 'in turn'] as const).map((shares) =>
@@ -126,7 +126,7 @@ async function runTogether(db: Db, members: Member[]): Promise<void> {
   }
 }
 
-/** True for an error that only one member's work caused; false for a database failure that affects all members. */
+/** True if a member's own work caused the error; false for a database failure, which affects all members. */
 function isItsOwn(error: unknown): boolean {
   return (
     isDuplicate(error) ||
@@ -136,14 +136,17 @@ function isItsOwn(error: unknown): boolean {
 }
 
 /**
- * Runs several reads on one snapshot of the database, which excludes later commits and holds only data acknowledged by
- * a majority. Keep the reads short, as in every transaction.
+ * Runs multiple reads on one snapshot of the database. The snapshot excludes later commits and contains only data that
+ * a majority has acknowledged. Keep the reads short, as in any transaction.
  */
 export function inSnapshot<T>(db: Db, read: (session: Session) => Promise<T>): Promise<T> {
   return inSpan('snapshot', () => runTransaction(db, read))
 }
 
-/** @param latestEnd time after which the transaction is not retried or awaited, in milliseconds since 1970 */
+/**
+ * @param latestEnd time after which the transaction is no longer awaited, in milliseconds since 1970; retries stop 1 s
+ * earlier
+ */
 async function runTransaction<T>(
   db: Db,
   work: (session: Session) => Promise<T>,
@@ -169,14 +172,14 @@ async function runTransaction<T>(
   try {
     return await withTimeout(tries, end - Date.now())
   } finally {
-    // This is not awaited. It aborts an open transaction and ends the session of a driver that is still retrying.
+    // This is not awaited. It aborts any open transaction, and ends the session even if the driver is still retrying.
     session.endSession().catch(() => {})
   }
 }
 
 /**
- * Runs an administrative action in one transaction, which every model operation in `work` joins automatically. A
- * transaction opened within `work` does not join. `work` may run more than once.
+ * Runs an administrative action in one transaction. Every model operation in `work` joins it automatically, but a
+ * transaction opened within `work` does not. `work` may run more than once.
  */
 export async function inAmbientTransaction<T>(db: Db, work: (session: Session) => Promise<T>): Promise<T> {
   mongoose.set('transactionAsyncLocalStorage', true)

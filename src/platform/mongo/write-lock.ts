@@ -5,8 +5,8 @@ import { isAlive } from '../process.ts'
 import { withServer } from './mongod.ts'
 
 /**
- * Runs `work` while the embedded server blocks all writes, so that its files form a consistent snapshot. Meanwhile,
- * clients' writes wait.
+ * Runs `work` while the embedded server blocks all writes, so that its files form a consistent snapshot. Clients'
+ * writes wait until `work` has finished.
  *
  * @throws Error if another process is already blocking writes
  */
@@ -24,7 +24,7 @@ export async function withoutWrites<T>(dataDir: string, admin: mongo.Db, work: (
 
 /** @throws Error if another process is already blocking writes */
 async function claim(dataDir: string): Promise<void> {
-  // The file is linked once it is complete, so that a killed process never leaves a claim without a process id.
+  // The file is linked only once it is complete, so that a killed process never leaves a claim without a process id.
   const draft = `${holderPath(dataDir)}.${process.pid}`
   await writeFile(draft, String(process.pid))
   try {
@@ -36,7 +36,7 @@ async function claim(dataDir: string): Promise<void> {
   }
 }
 
-/** Resumes writes after the process that blocked them was killed. Otherwise the server would block them forever. */
+/** Resumes writes if the process that blocked them was killed. Otherwise, the server would block them forever. */
 export async function releaseAbandonedLock(dataDir: string, server: number | mongo.Db): Promise<void> {
   const holder = await readFile(holderPath(dataDir), 'utf8').catch(() => '')
   if (holder === '' || isAlive(Number(holder))) return

@@ -10,13 +10,13 @@ const fields = {
   host_id: field.number,
   payload: field.mixed<Record<string, unknown>>(),
   attempts: { ...field.number, default: 0 },
-  /** Start of the 24 hours during which the job is attempted. */
+  /** Start of the 24 hours during which the job may be attempted. */
   tried_since: { ...field.moment, default: (): Date => new Date() },
   /** Earliest time of the next attempt, or the end of the lease while a worker holds the job. */
   due_at: field.moment,
   parked: { ...field.flag, default: false },
   last_error: field.textOrNull,
-  /** The `traceparent` of the change; null if the change belongs to no trace. */
+  /** The `traceparent` of the change; null if the change was not traced. */
   trace: field.textOrNull,
   created_at: field.moment,
 }
@@ -31,7 +31,7 @@ schema.index({ host_id: 1 }, { name: 'job_host' })
 
 export const jobModel = modelOf<Job>('outbox', schema)
 
-/** Adds a job in the transaction of the change that requires it. */
+/** Adds a job within the transaction of the change that requires it. */
 export async function enqueueJob(
   db: Db,
   session: Session,
@@ -43,7 +43,7 @@ export async function enqueueJob(
   await jobModel(db).collection.insertOne({ ...job, ...state, ...times }, { session })
 }
 
-/** State of the outbox: its job counts and the oldest job's age. */
+/** State of the outbox. */
 export interface OutboxState {
   pending: number
   parked: number
@@ -51,7 +51,7 @@ export interface OutboxState {
   oldestAgeSeconds: number
 }
 
-/** Counts the jobs in the outbox and measures the oldest job's age. */
+/** Counts the jobs in the outbox and measures the oldest pending job's age. */
 export async function outboxState(db: Db, now: Date): Promise<OutboxState> {
   const [pending, parked, oldest] = await Promise.all([
     jobModel(db).countDocuments({ parked: false }),
@@ -65,7 +65,7 @@ export async function outboxState(db: Db, now: Date): Promise<OutboxState> {
   }
 }
 
-/** Returns up to `limit` jobs: parked jobs first and then the others, each group oldest first. */
+/** Returns up to `limit` jobs: first the parked jobs and then all others, each group oldest first. */
 export async function listJobs(db: Db, limit: number): Promise<Job[]> {
   return jobModel(db).find().sort({ parked: -1, created_at: 1 }).limit(limit).lean()
 }
@@ -75,7 +75,7 @@ const retried = (now: Date) => ({ $set: { parked: false, attempts: 0, due_at: no
 /**
  * Returns the job with this id.
  *
- * @throws DomainError `not_found`, even for a malformed id
+ * @throws DomainError `not_found` if there is no such job or the id is malformed
  */
 export async function findJob(db: Db, id: string): Promise<Job> {
   const job = /^[0-9a-f]{24}$/.test(id) && (await jobModel(db).findById(id).lean())
@@ -89,7 +89,7 @@ type JobId = Pick<Job, '_id' | 'host_id'>
 /**
  * Unparks a job and restarts its 24 hours of attempts.
  *
- * @throws DomainError `not_found` unless the job is parked
+ * @throws DomainError `not_found` if the job is not parked
  */
 export async function retryJob(db: Db, now: Date, { _id, host_id }: JobId): Promise<Job> {
   const parked = { _id, host_id, parked: true }
@@ -104,24 +104,24 @@ export async function retryAllJobs(db: Db, now: Date, topic?: string): Promise<n
   return (await jobModel(db).updateMany(filter, retried(now))).modifiedCount
 }
 
-/** Drops a job, parked or not, together with any data that its topic keeps for it elsewhere. */
+/** Drops a job, parked or not, along with any data that its topic stores for it elsewhere. Returns the job. */
 export async function dropJob(db: Db, job: Job, topics: Topics): Promise<Job> {
   await topics[job.topic]?.drop?.(job.payload)
   await deleteJob(db, job)
   return job
 }
 
-/** Deletes a job that is done or dropped. */
+/** Deletes a completed or dropped job. */
 export async function deleteJob(db: Db, { _id, host_id }: JobId): Promise<void> {
   await jobModel(db).deleteOne({ _id, host_id })
 }
 
-/** Number of due jobs fetched per claim, so that this many processes can claim concurrently. */
+/** Number of due jobs fetched per claim. If another process claims the first one, the next one is tried. */
 const candidates = 10
 
 /**
  * Claims the topic's job that has been due the longest and hides it from other workers until `leaseEnd`. Returns null
- * if no job is due. The update names the found job's host, so that it goes to a single shard.
+ * if no job is due. The update includes the job's host in its filter, so that it goes to a single shard.
  */
 export async function claimJob(db: Db, topic: string, now: Date, leaseEnd: Date): Promise<Job | null> {
   for (;;) {
@@ -150,10 +150,10 @@ export async function rescheduleJob(
   await jobModel(db).updateOne({ _id, host_id, attempts }, { $set: change })
 }
 
-/** Handles a job's payload, and throws if the job must be retried. It may run twice for the same job. */
+/** Handles a job's payload. Throws if the job must be retried. It may run more than once for the same job. */
 export type JobHandler = (payload: Record<string, unknown>) => Promise<void>
 
-/** The outbox's handlers by topic. Features declare them, and `release.ts` collects them. */
+/** The outbox's handlers, by topic. Features define the handlers, and `release.ts` collects them. */
 export type Topics = Record<
   string,
   {

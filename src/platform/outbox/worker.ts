@@ -9,19 +9,19 @@ const pollEveryMilliseconds = 5000
 const leaseMilliseconds = 30_000
 const renewEveryMilliseconds = 10_000
 const maxPauseMilliseconds = 600_000
-/** Time during which a job is attempted before it is parked (decisions §4). */
+/** Time for which a failing job is retried before it is parked (decisions §4). */
 const triedForMilliseconds = 24 * 3_600_000
 
 /**
  * Processes the outbox in one lane per topic, so that a topic whose jobs hang or fail does not hold up the others. Jobs
- * of an unknown topic, such as a later release's topic, are left to the processes that know the topic.
+ * whose topic this process does not know, for example because a later release added it, are left to other processes.
  */
 export class OutboxWorker {
   private readonly lanes: Lane[]
 
   /**
-   * @param mayWork returns false while this process's clock is wrong, because the worker would then take jobs that
-   * other processes hold and park new jobs
+   * @param mayWork returns false while this process's clock is wrong. With a wrong clock, the worker could take jobs
+   * that other processes hold, or park jobs too early.
    */
   constructor(db: Db, topics: Topics, clock: Clock, log: Logger, mayWork = () => true) {
     this.lanes = Object.entries(topics).map(
@@ -38,22 +38,22 @@ export class OutboxWorker {
     for (const lane of this.lanes) lane.wake()
   }
 
-  /** Takes no more jobs and waits for the jobs in progress to finish. */
+  /** Stops claiming jobs and waits for the jobs in progress to finish. */
   async stop(): Promise<void> {
     await Promise.all(this.lanes.map((lane) => lane.stop()))
   }
 }
 
 /**
- * Claims a topic's due jobs one after another, each with a lease, so that several processes share the work and a killed
- * process's job is picked up again. A failing job is retried with backoff for a day and then parked.
+ * Claims a topic's due jobs one after another, each with a lease, so that multiple processes share the work and a
+ * killed process's job is picked up again. A failing job is retried with backoff for a day and then parked.
  */
 class Lane {
   private running: Promise<void> = Promise.resolve()
   private stopped = true
-  /** Resolves when the lane is woken, and is replaced after each pause. */
+  /** Resolved when the lane is woken. A new promise replaces it after each pause. */
   private woken = Promise.withResolvers<void>()
-  /** Earliest time at which a job that failed here is due again, in milliseconds since 1970. */
+  /** Earliest time at which a job that failed in this process is due again, in milliseconds since 1970. */
   private dueAt = Number.POSITIVE_INFINITY
 
   constructor(
@@ -121,9 +121,10 @@ class Lane {
     return new Date(this.clock().getTime() + leaseMilliseconds)
   }
 
-  /** Extends the lease of a long job, so that no other process picks it up. */
+  /** Extends a long job's lease, so that no other process picks the job up. */
   private renew(job: Job): void {
-    rescheduleJob(this.db, job, { due_at: this.leaseEnd() }).catch(() => {}) // If the lease runs out, the job may run twice.
+    // A failure is ignored. If the lease expires, the job may run twice.
+    rescheduleJob(this.db, job, { due_at: this.leaseEnd() }).catch(() => {})
   }
 
   private async putBack(job: Job, error: unknown): Promise<void> {

@@ -27,7 +27,7 @@ const causes: Record<string, string> = {
 
 const certificate = /CERT|UNABLE_TO_GET_ISSUER|UNABLE_TO_VERIFY|SELF_SIGNED|^ERR_TLS/
 
-/** Returns why Redis cannot be used, or null for an error without a known cause. The text contains no secret. */
+/** Returns the reason why Redis cannot be used; null if the cause is unknown. The text contains no secrets. */
 export function causeOf(error: unknown): string | null {
   const { code, message, lastNodeError } = error as {
     code?: string

@@ -11,9 +11,9 @@ const retryNodeMilliseconds = 20
 const reconnectAfter = () => reconnectAfterMilliseconds
 
 /**
- * Creates a client that is not connected yet. Commands fail immediately while there is no connection.
+ * Creates a client without connecting it. Commands fail immediately while there is no connection.
  *
- * @param keyPrefix prefix of all keys, which lets services share one Redis
+ * @param keyPrefix prefix of all keys, so that services can share one Redis
  */
 export function redisClient(address: RedisAddress, keyPrefix: string): RedisClient {
   const { kind, nodes, masterName, sentinelPassword, db, username, password, tls } = address
@@ -41,8 +41,8 @@ export function redisClient(address: RedisAddress, keyPrefix: string): RedisClie
       dnsLookup: (host, callback) => callback(null, host),
       slotsRefreshTimeout: connectTimeoutMilliseconds,
       clusterRetryStrategy: reconnectAfter,
-      // The client connects to a node on first use, and commands fail until that connection is ready. Retries only
-      // bridge this gap, because the caller falls back to its own limiter if a command fails.
+      // The client connects to a node on first use, and commands fail until that connection is ready. Retries are
+      // needed only to bridge this gap, because callers fall back to this process if a command fails.
       retryDelayOnFailover: retryNodeMilliseconds,
       maxRedirections: 5,
       retryDelayOnClusterDown: 0,
@@ -60,10 +60,10 @@ export function redisClient(address: RedisAddress, keyPrefix: string): RedisClie
   }) as RedisClient
 }
 
-/** True if the client is connected to a single node of a cluster, which holds only a part of the keys. */
+/** Returns true if the client is connected to only one node of a cluster and therefore cannot reach all keys. */
 export async function isClusterNode(client: RedisClient): Promise<boolean> {
   if (client instanceof Cluster) return false
-  // The account may lack permission for INFO.
+  // The account may lack permission to run INFO.
   const info = await client.info('server').catch(() => '')
   return /^redis_mode:cluster\s*$/m.test(info)
 }
@@ -71,9 +71,9 @@ export async function isClusterNode(client: RedisClient): Promise<boolean> {
 const evenlySpread = [378, 268, 158, 202, 12, 269, 89, 214, 244, 28, 239, 185, 252, 1, 238, 328]
 
 /**
- * Returns records whose keys are spread evenly over a cluster's slots, one per sixteenth of the slot range. If all
- * these keys can be written, so can every other key, unless the cluster has very many masters. Without a cluster, one
- * record is enough.
+ * Returns the names of records to probe. In a cluster, the records' keys are spread evenly over the slots, one per
+ * sixteenth of the slot range. If all of these keys can be written, so can any other key, unless the cluster has a very
+ * large number of masters. Without a cluster, one record is enough.
  */
 export function probedRecords(client: RedisClient): string[] {
   return client instanceof Cluster ? evenlySpread.map((number) => `probe${number}`) : ['probe']

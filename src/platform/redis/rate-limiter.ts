@@ -11,7 +11,7 @@ import { RedisSlots, redisCache } from './shared.ts'
 
 /** Maximum time that a request waits for Redis (decisions §12: less than 100 ms added). */
 const hitTimeoutMilliseconds = 50
-/** Longer than the hit timeout, because a busy machine can respond slowly even when the connection is alive. */
+/** Longer than the hit timeout, because a busy machine may respond slowly even though the connection is alive. */
 const pingTimeoutMilliseconds = 700
 const connectTimeoutMilliseconds = 2000
 const probeEveryMilliseconds = 500
@@ -19,8 +19,9 @@ const probesKept = 10
 const unknownCause = 'Redis does not respond'
 
 /**
- * Rate limits shared by all processes through Redis. While Redis is down, a {@link MemoryRateLimiter} takes over. It
- * counts this process's hits at all times, so that no client gets a fresh window when Redis goes away or returns.
+ * Rate limits shared by all processes through Redis. While Redis is down, a {@link MemoryRateLimiter} takes over. The
+ * memory limiter always counts this process's hits, so that no client gets a fresh window when Redis goes down or comes
+ * back.
  */
 export class RedisRateLimiter implements RateLimiter {
   readonly slots: RedisSlots
@@ -57,12 +58,12 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   /**
-   * Waits briefly for the first response. The service starts even without Redis.
+   * Connects and waits briefly for the first response. The service starts even if Redis is down.
    *
    * @throws Error if Redis refuses this service, because no later attempt would succeed
    */
   async open(): Promise<this> {
-    // The client retries sentinels forever, so this wait has a limit.
+    // The client retries sentinels forever, so connecting needs a timeout.
     await withTimeout(this.redis.connect(), connectTimeoutMilliseconds).catch((error) => this.markDown(error))
     await this.probe()
     const refusal = [...this.logged.keys()].find(isRefusal)
@@ -115,7 +116,10 @@ export class RedisRateLimiter implements RateLimiter {
     }
   }
 
-  /** Marks Redis as down. A timeout does not prove an outage, so it only starts a probe with a longer timeout. */
+  /**
+   * Marks Redis as down, except after a timeout. A timeout does not prove an outage, so it only starts a probe, which
+   * waits longer for a response.
+   */
   private handleFailure(error: unknown): void {
     if (error instanceof TimeoutError) void this.probe()
     else this.markDown(error)
@@ -127,8 +131,8 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   async ready(): Promise<boolean> {
-    // While Redis is up, frequent callers do not cause frequent probes. While Redis is down, each caller probes, so
-    // that the end of the outage is reported immediately.
+    // While Redis is up, frequent calls do not cause frequent probes. While Redis is down, every call probes, so that
+    // recovery is reported immediately.
     if (!this.up || performance.now() - this.probedAt > probeEveryMilliseconds) await this.probe()
     return this.up
   }
@@ -149,7 +153,7 @@ export class RedisRateLimiter implements RateLimiter {
     await this.fallback.close()
   }
 
-  /** Probes Redis, one probe at a time, and replaces a connection that stays silent. */
+  /** Probes Redis, one probe at a time, and reconnects if the probe fails. */
   private probe(): Promise<void> {
     this.probing ??= this.probeOnce().finally(() => {
       this.probing = undefined
@@ -160,7 +164,7 @@ export class RedisRateLimiter implements RateLimiter {
 
   private async probeOnce(): Promise<void> {
     try {
-      // A connection alone proves nothing, because an account may have permission to connect and nothing else.
+      // Connecting successfully proves nothing, because the account may lack permission for all other commands.
       if (!this.up) await withTimeout(this.joinCluster(), pingTimeoutMilliseconds)
       const probes = probedRecords(this.redis).map((record) =>
         this.redis.hitWindow(windowKey(record), versionKey(record), probesKept, 1000, 1),
@@ -178,7 +182,7 @@ export class RedisRateLimiter implements RateLimiter {
     }
   }
 
-  /** Switches to a cluster client if the configured address is a cluster node, which reveals the other nodes. */
+  /** Switches to a cluster client if the configured address is a cluster node. The client finds the other nodes. */
   private async joinCluster(): Promise<void> {
     if (!(await isClusterNode(this.redis))) return
     this.redis.disconnect()
@@ -191,7 +195,7 @@ export class RedisRateLimiter implements RateLimiter {
     const note = (error: unknown) => {
       if (client === this.redis) this.markDown(error)
     }
-    // A cluster reports the errors of a single node as "node error".
+    // A cluster client emits a single node's errors as "node error".
     for (const event of ['error', 'node error']) client.on(event, note)
     return client
   }
@@ -201,7 +205,7 @@ export class RedisRateLimiter implements RateLimiter {
     return this.fallback.take(name, limit, windowMilliseconds)
   }
 
-  /** True while the window may still contain hits that were allowed without Redis and are unknown to Redis. */
+  /** True while the window may still contain hits that this process allowed without Redis. */
   private mayHoldLocalHits(windowMilliseconds: number): boolean {
     return performance.now() - this.usedFallbackAt < windowMilliseconds
   }

@@ -1,6 +1,7 @@
 /**
- * Drops hits that have left the window, counts the rest, adds a hit if there is room, and reads the record's version,
- * all in one round trip. The list holds each hit's time in microseconds on Redis's clock, which all processes share.
+ * Drops hits that have left the window and counts the rest. Unless the caller only peeks, also adds a hit if there is
+ * room and reads the record's version. Everything takes one round trip. The list contains the time of each hit in
+ * microseconds on Redis's clock, which all processes share.
  */
 export const hitScript = `
 local time = redis.call('TIME')
@@ -44,7 +45,7 @@ export interface RateLimitCommands {
   ): Promise<[number, number, number, string]>
 }
 
-/** Drops expired slots, counts the rest and takes a slot if one is free, in one round trip, using Redis's clock. */
+/** Drops expired slots and takes a slot if one is free, in one round trip. Expiry is based on Redis's clock. */
 export const takeSlotScript = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

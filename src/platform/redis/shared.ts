@@ -5,12 +5,12 @@ import type { RedisClient } from './connection.ts'
 
 /** Maximum time that a request waits for Redis before it uses this process's slots or the database instead. */
 const timeoutMilliseconds = 50
-/** Interval at which freeing a slot is retried after a failure, until the slot expires anyway. */
+/** Interval at which a failed release is retried until the slot expires. */
 const retryMilliseconds = 1000
 
 /**
- * Slots shared by all processes through Redis. Slots taken in this process are also counted locally at all times, so
- * that a name never gets extra slots here when Redis goes away or returns.
+ * Slots shared by all processes through Redis. Slots taken by this process are always counted locally as well, so that
+ * no name gets extra slots here when Redis goes down or comes back.
  */
 export class RedisSlots implements Slots {
   private readonly own = new MemorySlots()
@@ -36,7 +36,7 @@ export class RedisSlots implements Slots {
       own.free()
       return null
     } catch {
-      // Redis may still execute the command once it responds again. In that case, the slot is released.
+      // Redis may still execute the command once it responds again. The slot is then released.
       taken.then(() => this.release(key, slot, performance.now() + milliseconds)).catch(() => {})
       return own
     }
@@ -51,7 +51,7 @@ export class RedisSlots implements Slots {
 }
 
 /**
- * Shares values through Redis.
+ * Returns a cache that shares values through Redis.
  *
  * @param isUp returns true if Redis responded when it was last contacted and no probe is in progress
  */

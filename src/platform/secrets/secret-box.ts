@@ -4,7 +4,7 @@ import type { mongo } from 'mongoose'
 /** An encrypted value as stored, with the id of the secret that encrypts it. */
 export interface Sealed {
   secret_id: string
-  /** Nonce, authentication tag and cipher text, base64. */
+  /** The nonce, authentication tag and ciphertext, concatenated and encoded as base64. */
   sealed: string
 }
 
@@ -18,25 +18,25 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * Encrypts and fingerprints values under `SECRET_KEY`. During a rotation, it also decrypts and recognizes values under
- * the previous secret and values that other processes already encrypt under the next secret.
+ * Encrypts and fingerprints values under `SECRET_KEY`. During a rotation, it also accepts values that were encrypted or
+ * fingerprinted under the previous secret, or by other processes under the next secret.
  */
 export class SecretBox {
   private readonly current: Keys
   private readonly all: Keys[]
 
-  /** @param others the previous or the next secret, during a rotation */
+  /** @param others other secrets that stored values may use, such as the previous or next secret during a rotation */
   constructor(secret: string, others: string[] = []) {
     this.current = deriveKeys(secret)
     this.all = [this.current, ...others.map(deriveKeys)]
   }
 
-  /** True if the value is encrypted under one of the secrets. */
+  /** True if the value is encrypted under one of these secrets. */
   knows({ secret_id }: Pick<Sealed, 'secret_id'>): boolean {
     return this.ids.includes(secret_id)
   }
 
-  /** Ids of the secrets, as found in stored values. */
+  /** Ids of these secrets, as found in the `secret_id` of stored values. */
   get ids(): string[] {
     return this.all.map(({ id }) => id)
   }
@@ -58,7 +58,7 @@ export class SecretBox {
   /**
    * Decrypts a value that {@link seal} encrypted.
    *
-   * @throws Error if the secret is unknown or the value was tampered with
+   * @throws Error if the secret is unknown or the value has been tampered with
    */
   open({ secret_id, sealed }: Sealed): string {
     const keys = this.all.find(({ id }) => id === secret_id)
@@ -79,7 +79,7 @@ export class SecretBox {
     return fingerprintUnder(this.current, text)
   }
 
-  /** Returns the fingerprints under which a value may be stored, one for each secret. */
+  /** Returns the fingerprints that may be stored for a text, one per secret. */
   fingerprints(text: string): string[] {
     return this.all.map((keys) => fingerprintUnder(keys, text))
   }

@@ -21,10 +21,10 @@ export const secretCheckModel = modelOf<SecretCheck>(
 const checkedText = 'The secret is the right one'
 
 /**
- * Requires that `secrets` includes the database's secret. The first process to ask decides which secret that is.
+ * Requires that `secrets` includes the database's secret. The first process to call this determines that secret.
  *
  * @param isUsed returns true if the database already holds values encrypted under secrets other than these
- * @throws Error that names the settings
+ * @throws Error that names the settings, if `secrets` does not include that secret
  */
 export async function requireRightSecret(
   db: Db,
@@ -47,14 +47,14 @@ export async function requireRightSecret(
 /**
  * Requires that the database has never been used with a `SECRET_KEY`.
  *
- * @throws Error that names the setting
+ * @throws Error that names the setting, if the database was used with one
  */
 export async function requireNoSecret(db: Db): Promise<void> {
   if (await secretCheckModel(db).exists({ _id: 'secret' }))
     throw new Error('SECRET_KEY is not set, but this database was used with one: set it')
 }
 
-/** Makes the current secret the one that {@link requireRightSecret} expects. */
+/** Makes the current secret the database's secret, which {@link requireRightSecret} checks. */
 export async function moveSecretCheck(db: Db, secrets: SecretBox): Promise<void> {
   await secretCheckModel(db).updateOne(
     { _id: 'secret' },

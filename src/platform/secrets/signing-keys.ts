@@ -5,10 +5,10 @@ import { field, schemaOf } from '../mongo/fields.ts'
 import type { SecretBox } from './secret-box.ts'
 
 const fields = {
-  /** The key's id, which is the thumbprint of its public half. */
+  /** The key's id, which is the public key's thumbprint. */
   _id: field.text,
   public_jwk: field.mixed<JWK>(),
-  /** Id of the secret that encrypts the private half in `sealed`. */
+  /** Id of the secret that encrypts the private key in `sealed`. */
   secret_id: field.text,
   sealed: field.text,
   created_at: field.moment,
@@ -18,15 +18,15 @@ export const signingKeyModel = modelOf('signing_keys', schemaOf(fields))
 
 const algorithm = 'EdDSA'
 
-/** Returns the public halves of all signing keys ever created, latest first. */
+/** Returns the public keys of all signing keys ever created, latest first. */
 export async function publicSigningKeys(db: Db): Promise<JWK[]> {
   const keys = await signingKeyModel(db).find({}, { public_jwk: 1 }).sort({ created_at: -1 }).lean()
   return keys.map(({ public_jwk }) => public_jwk)
 }
 
 /**
- * Returns the latest key that is encrypted under a known secret, so that all processes sign with the same key. Creates
- * a key if there is none.
+ * Returns the id, algorithm and private key of the latest signing key that is encrypted under a known secret. All
+ * processes therefore sign with the same key. Creates a signing key if there is none.
  */
 export async function signingKey(db: Db, secrets: SecretBox, now: Date) {
   const newest = () =>
@@ -39,7 +39,7 @@ export async function signingKey(db: Db, secrets: SecretBox, now: Date) {
   return { kid: found._id, algorithm, privateKey: await importPKCS8(secrets.open(found), algorithm) }
 }
 
-/** Creates and stores a signing key. If two processes do so concurrently, both are kept and the later one signs. */
+/** Creates and stores a signing key. If two processes do so concurrently, both keys are kept and the later is used. */
 async function makeSigningKey(db: Db, secrets: SecretBox, created_at: Date): Promise<void> {
   const { publicKey, privateKey } = await generateKeyPair(algorithm, { crv: 'Ed25519', extractable: true })
   const jwk = await exportJWK(publicKey)
