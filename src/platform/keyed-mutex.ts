@@ -8,11 +8,11 @@ export class KeyedMutex {
 
   /**
    * @param timeoutMilliseconds maximum time that a task may wait for earlier tasks
-   * @param refusal creates the error thrown if a task waits too long or too many tasks are waiting
+   * @param timeoutError creates the error thrown if a task waits too long or too many tasks are waiting
    */
   constructor(
     timeoutMilliseconds: number,
-    private readonly refusal: () => DomainError,
+    private readonly timeoutError: () => DomainError,
   ) {
     this.lock = new AsyncLock({ timeout: timeoutMilliseconds, maxPending: 10_000 })
   }
@@ -24,7 +24,7 @@ export class KeyedMutex {
       return await this.lock.acquire(name, AsyncLocalStorage.bind(work))
     } catch (error) {
       if (error instanceof Error && /^async-lock timed out|^Too many pending/.test(error.message))
-        throw this.refusal()
+        throw this.timeoutError()
       throw error
     }
   }

@@ -5,7 +5,7 @@ import type { Db } from '../platform/mongo/connection.ts'
 import { moveClocksAhead, readLatestVersion } from '../versions/host-clock-store.ts'
 
 /** How far to move a restored database's versions and ids ahead. */
-export interface Distance {
+export interface SkipDistance {
   /** Seconds to move versions ahead of the clock; must exceed any host's number of changes since the backup. */
   seconds: number
   /** Number of ids to skip in each sequence; must exceed the number that may have been assigned since the backup. */
@@ -26,7 +26,7 @@ export async function readHighWaterMarks(db: Db): Promise<HighWaterMarks> {
 }
 
 /** The result of {@link skipPast}. */
-export interface SkippedPast {
+export interface SkipResult {
   /** Number of hosts whose versions were moved ahead. */
   clocks: number
   /** Every host's next change gets a version later than this one. */
@@ -46,9 +46,9 @@ export interface SkippedPast {
 export async function skipPast(
   db: Db,
   clock: Clock,
-  { seconds, ids }: Distance,
+  { seconds, ids }: SkipDistance,
   before?: HighWaterMarks,
-): Promise<SkippedPast> {
+): Promise<SkipResult> {
   const from = new Date(Math.max(clock().getTime(), before?.version.getTime() ?? 0))
   const { clocks, last } = await moveClocksAhead(db, from, seconds)
   if (before) await raiseSequences(db, sequenceNames, before.ids)

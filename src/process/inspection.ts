@@ -2,7 +2,7 @@ import { findKeysWith } from '../access/keys/store.ts'
 import { describeSkew, maxSkewSeconds } from '../core/clock.ts'
 import { measureSkew } from '../platform/mongo/clock-watch.ts'
 import { compareIndexes, type IndexDifference } from '../platform/mongo/collections.ts'
-import { askMember, type Db } from '../platform/mongo/connection.ts'
+import { type Db, runOnMember } from '../platform/mongo/connection.ts'
 import { latestVersion, type Release, readSchemaState } from '../platform/mongo/schema-version.ts'
 
 /**
@@ -96,7 +96,7 @@ async function inspectTransactions(db: Db, url: string): Promise<Finding[]> {
 
 async function transactionSeconds(url: string, host: string): Promise<number> {
   const parameter = 'transactionLifetimeLimitSeconds'
-  return Number((await askMember(url, host, { getParameter: 1, [parameter]: 1 }))[parameter])
+  return Number((await runOnMember(url, host, { getParameter: 1, [parameter]: 1 }))[parameter])
 }
 
 interface Members {

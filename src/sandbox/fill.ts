@@ -14,7 +14,7 @@ const maxFillMilliseconds = 600_000
 /**
  * Duration of the lease for filling a sandbox, and maximum time that the key's other requests wait, in milliseconds.
  */
-const filling = { lasts: 30_000, waits: 10_000 }
+const filling = { leaseMilliseconds: 30_000, maxWaitMilliseconds: 10_000 }
 
 /** Returns a key's open sandbox, or null. While this process's clock is wrong, no sandbox counts as expired. */
 export function findSandbox(

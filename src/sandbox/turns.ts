@@ -10,7 +10,7 @@ type Context = Pick<AppContext, 'db' | 'clock' | 'clockWatch'> & { models: Scope
  * Duration of the lease for playing a scenario, and maximum time that other requests wait for it, in milliseconds. No
  * scenario takes two minutes.
  */
-const playLease = { lasts: 120_000, waits: 30_000 }
+const playLease = { leaseMilliseconds: 120_000, maxWaitMilliseconds: 30_000 }
 
 /**
  * Runs `work` for only one request per sandbox at a time, across all processes. Otherwise, two concurrent scenarios

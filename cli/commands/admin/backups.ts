@@ -19,10 +19,10 @@ import {
   readSchemaState,
 } from '../../../src/platform/mongo/schema-version.ts'
 import {
-  type Distance,
   type HighWaterMarks,
   readHighWaterMarks,
-  type SkippedPast,
+  type SkipDistance,
+  type SkipResult,
   skipPast,
 } from '../../../src/process/after-restore.ts'
 import { migrations } from '../../../src/process/migrations.ts'
@@ -119,14 +119,14 @@ export const restore = command({
 })
 
 /** How far versions and ids move ahead by default. */
-const defaultDistance: Distance = { seconds: 86_400, ids: 1_000_000 }
+const defaultDistance: SkipDistance = { seconds: 86_400, ids: 1_000_000 }
 
 const maxSeconds = 365 * 86_400
 /** Maximum value of `--ids`, which keeps ids far below 2^53 no matter how often a database is restored. */
 const maxIds = 1_000_000_000
 
 /** The changes made to a restored database. */
-interface RestoreResult extends SkippedPast {
+interface RestoreResult extends SkipResult {
   webhooksOff: number
   overlapsEnded: number
 }
@@ -139,7 +139,7 @@ interface RestoreResult extends SkippedPast {
  */
 async function makeSafe(
   { db, clock }: Act,
-  distance: Distance,
+  distance: SkipDistance,
   before?: { live: HighWaterMarks; sandbox: HighWaterMarks },
 ): Promise<RestoreResult> {
   const sandbox = sandboxDatabase(db)

@@ -85,7 +85,7 @@ export function databaseNameOf(url: string): string {
 const memberTimeoutMilliseconds = 3000
 
 /** Runs a command on one member of a replica set, using the login and options in the set's connection string. */
-export async function askMember(
+export async function runOnMember(
   url: string,
   host: string,
   command: Record<string, unknown>,

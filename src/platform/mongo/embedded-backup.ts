@@ -15,7 +15,7 @@ import { join, relative } from 'node:path'
 import { isAlive } from '../process.ts'
 import type { Db } from './connection.ts'
 import { restoringFolder, runningServer } from './embedded.ts'
-import { withoutWrites } from './write-lock.ts'
+import { withWritesBlocked } from './write-lock.ts'
 
 /** A description of a backup, stored in `backup.json` beside the data. */
 export interface BackupRecord {
@@ -44,7 +44,7 @@ export async function backUpEmbedded(
 ): Promise<BackupRecord> {
   await requireEmptyFolder(folder)
   const data = join(folder, 'mongodb')
-  const completed = await withoutWrites(dataDir, db.getClient().db('admin'), async () => {
+  const completed = await withWritesBlocked(dataDir, db.getClient().db('admin'), async () => {
     await cp(join(dataDir, 'mongodb'), data, {
       recursive: true,
       mode: constants.COPYFILE_FICLONE,

@@ -60,22 +60,28 @@ export async function releaseLease(db: Db, { name, owner }: Lease): Promise<void
 
 const pollEveryMilliseconds = 50
 
+interface LeaseTimes {
+  now(): Date
+  leaseMilliseconds: number
+  maxWaitMilliseconds: number
+}
+
 /**
  * Waits for a lease to become free, then runs `work` while holding it.
  *
- * @param limits `now` returns the current time on the database's clock; `lasts` is the longest time that `work` may
- * take, and `waits` the longest time to wait for the lease, both in milliseconds
+ * @param times `now` returns the current time on the database's clock; `leaseMilliseconds` is the longest time that
+ * `work` may take
  * @throws DomainError `conflict` with a retry time if the lease does not become free in time
  */
 export async function withLease<T>(
   db: Db,
   name: string,
-  { now, lasts, waits }: { now: () => Date; lasts: number; waits: number },
+  { now, leaseMilliseconds, maxWaitMilliseconds }: LeaseTimes,
   work: () => Promise<T>,
 ): Promise<T> {
   const lease = { name, owner: crypto.randomUUID() }
-  const deadline = performance.now() + waits
-  while (!(await acquireLease(db, lease, now(), new Date(now().getTime() + lasts)))) {
+  const deadline = performance.now() + maxWaitMilliseconds
+  while (!(await acquireLease(db, lease, now(), new Date(now().getTime() + leaseMilliseconds)))) {
     if (performance.now() > deadline) throw busy()
     await Bun.sleep(pollEveryMilliseconds)
   }

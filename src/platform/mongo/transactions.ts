@@ -120,14 +120,14 @@ async function runTogether(db: Db, members: Member[]): Promise<void> {
     })
     for (const [index, { outcome }] of [...inStep, ...inTurn].entries()) outcome.resolve(results[index])
   } catch (error) {
-    if (members.length === 1 || !isItsOwn(error)) throw error
+    if (members.length === 1 || !isMemberError(error)) throw error
     for (const { unit, outcome, endsAt } of members)
       await runTransaction(db, unit.run, endsAt).then(outcome.resolve, outcome.reject)
   }
 }
 
 /** True if a member's own work caused the error; false for a database failure, which affects all members. */
-function isItsOwn(error: unknown): boolean {
+function isMemberError(error: unknown): boolean {
   return (
     isDuplicate(error) ||
     error instanceof DependentChangesError ||

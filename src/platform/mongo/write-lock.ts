@@ -10,7 +10,11 @@ import { withServer } from './mongod.ts'
  *
  * @throws Error if another process is already blocking writes
  */
-export async function withoutWrites<T>(dataDir: string, admin: mongo.Db, work: () => Promise<T>): Promise<T> {
+export async function withWritesBlocked<T>(
+  dataDir: string,
+  admin: mongo.Db,
+  work: () => Promise<T>,
+): Promise<T> {
   await releaseAbandonedLock(dataDir, admin)
   await claim(dataDir)
   try {
