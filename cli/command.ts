@@ -29,10 +29,7 @@ const strictArguments: CittyPlugin = {
   name: 'strict-arguments',
   setup({ args, cmd }: CommandContext) {
     const defined = (cmd.args ?? {}) as ArgsDef
-    const names = Object.entries(defined).flatMap(([name, arg]) => [
-      name,
-      ...[('alias' in arg && arg.alias) || []].flat(),
-    ])
+    const names = Object.keys(defined)
     const known = new Set(['_', ...names, ...names.map(toCamelCase)])
     const unknown = Object.keys(args).find((name) => !known.has(name))
     if (unknown) throw new UsageError(`Unknown option --${unknown}`)
@@ -48,25 +45,16 @@ function toCamelCase(name: string): string {
   return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** Example invocations shown by `--help`, keyed by command. */
-const examplesOf = new WeakMap<object, string[]>()
-
-/** Returns the examples to show in a command's help. */
-export function commandExamples(definition: object): string[] {
-  return examplesOf.get(definition) ?? []
-}
+// biome-ignore lint/suspicious/noExplicitAny: citty's commands differ in their argument types
+export type AnyCommand = CommandDef<any> & { examples?: string[] }
 
 /** Defines a command that rejects unknown options, takes `--json`, and shows `examples` in its help. */
 export function command<const T extends ArgsDef>({
-  examples,
+  args: own,
   ...definition
-}: Omit<CommandDef<T & typeof commonArgs>, 'args'> & { args?: T; examples: string[] }): CommandDef<
-  T & typeof commonArgs
-> {
-  const args = { ...(definition.args as T), ...commonArgs }
-  const made = defineCommand({ ...definition, args, plugins: [strictArguments] }) as CommandDef<
+}: Omit<CommandDef<T & typeof commonArgs>, 'args'> & { args?: T; examples: string[] }) {
+  const args = { ...(own as T), ...commonArgs }
+  return defineCommand({ ...definition, args, plugins: [strictArguments] }) as CommandDef<
     T & typeof commonArgs
   >
-  examplesOf.set(made, examples)
-  return made
 }

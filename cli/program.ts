@@ -1,9 +1,6 @@
-import { type CommandDef, defineCommand, renderUsage } from 'citty'
+import { defineCommand, renderUsage } from 'citty'
 import packageJson from '../package.json' with { type: 'json' }
-import { commandExamples } from './command.ts'
-
-// biome-ignore lint/suspicious/noExplicitAny: citty's commands differ in their argument types
-type AnyCommand = CommandDef<any>
+import type { AnyCommand } from './command.ts'
 
 /** Loads a file whose exports are commands. */
 type Load = () => Promise<Record<string, AnyCommand>>
@@ -110,7 +107,7 @@ export async function helpOf(rawArgs: string[]): Promise<string> {
     command = next
   }
   if (command === main) return helpOfAll()
-  const shown = commandExamples(command)
+  const { examples: shown = [] } = command
   const tail = shown.length > 0 ? `\nEXAMPLES\n\n${shown.map((line) => `  ${line}`).join('\n')}\n` : ''
   return (await renderUsage(command, parent)) + tail
 }

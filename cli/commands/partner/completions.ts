@@ -1,12 +1,8 @@
-import type { CommandDef } from 'citty'
-import { command } from '../../command.ts'
+import { type AnyCommand, command } from '../../command.ts'
 import { print, show } from '../../output.ts'
 import { oneOf } from '../../values.ts'
 
 const shells = ['bash', 'zsh', 'fish'] as const
-
-// biome-ignore lint/suspicious/noExplicitAny: citty's commands differ in their argument types
-type AnyCommand = CommandDef<any>
 
 /** Returns the words that may follow each command, such as `keys` → `mint list show …`. */
 async function wordsOf(tree: AnyCommand, path: string[] = []): Promise<[string, string[]][]> {
