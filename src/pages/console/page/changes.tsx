@@ -4,7 +4,7 @@ import { type Api, type Environment, toApiError } from './api.ts'
 import { showAge, showTime, versionToTimestamp } from './format.ts'
 import { sleep } from './gate.ts'
 import { type Loaded, useVisible } from './hooks.ts'
-import { type Column, Pages, Table } from './lists.tsx'
+import { type Column, Table } from './lists.tsx'
 import { EmptyState, LoadedContent } from './parts.tsx'
 
 const path = '/integrations/provider_one/bookings'
@@ -25,16 +25,12 @@ export function Changes({ api, environment }: { api: Api; environment: Environme
           <EmptyState>No bookings yet.</EmptyState>
         ) : (
           <div aria-live="polite">
-            <Pages rows={rows}>
-              {(page) => (
-                <Table
-                  label="Latest changes"
-                  columns={columns}
-                  rows={page}
-                  keyOf={({ booking_id }) => booking_id}
-                />
-              )}
-            </Pages>
+            <Table
+              label="Latest changes"
+              columns={columns}
+              rows={rows}
+              keyOf={({ booking_id }) => booking_id}
+            />
           </div>
         )
       }

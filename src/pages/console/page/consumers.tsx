@@ -3,7 +3,7 @@ import type { ConsumedFeed, ConsumerView } from '../../../changes/consumers/sche
 import type { Api, Environment } from './api.ts'
 import { showAge, showCount } from './format.ts'
 import { type LoadOptions, useLoaded } from './hooks.ts'
-import { type Column, Pages, Table } from './lists.tsx'
+import { type Column, Table } from './lists.tsx'
 import { DocsLink, EmptyState, LoadedContent } from './parts.tsx'
 
 type ConsumerRow = ConsumerView & { feed: ConsumedFeed }
@@ -32,16 +32,12 @@ export function Consumers({ api, environment }: { api: Api; environment: Environ
         rows.length === 0 ? (
           <NoConsumers />
         ) : (
-          <Pages rows={rows}>
-            {(page) => (
-              <Table
-                label="Consumers"
-                columns={columns}
-                rows={page}
-                keyOf={({ feed, name }) => `${feed}/${name}`}
-              />
-            )}
-          </Pages>
+          <Table
+            label="Consumers"
+            columns={columns}
+            rows={rows}
+            keyOf={({ feed, name }) => `${feed}/${name}`}
+          />
         )
       }
     </LoadedContent>

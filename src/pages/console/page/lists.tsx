@@ -8,36 +8,43 @@ export interface Column<T> {
   cell: (row: T) => ComponentChildren
 }
 
-/** A table whose first column names the row. On a phone, each row becomes a list of column names and cells. */
+/**
+ * A table whose first column names the row, one page at a time. On a phone, each row becomes a list of column names and
+ * cells.
+ */
 export function Table<T>({ label, columns, rows, keyOf }: TableProps<T>) {
   const [first, ...others] = columns
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
-    <section class="scrolls" tabIndex={0} aria-label={`${label} as a table`}>
-      <table>
-        <thead>
-          <tr>
-            {columns.map(({ name, isNumber }) => (
-              <th key={name} scope="col" class={isNumber ? 'number' : ''}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={keyOf(row)}>
-              <th scope="row">{first.cell(row)}</th>
-              {others.map(({ name, isNumber, cell }) => (
-                <td key={name} data-name={name} class={isNumber ? 'number' : ''}>
-                  {cell(row)}
-                </td>
+    <Pages rows={rows}>
+      {(page) => (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
+        <section class="scrolls" tabIndex={0} aria-label={`${label} as a table`}>
+          <table>
+            <thead>
+              <tr>
+                {columns.map(({ name, isNumber }) => (
+                  <th key={name} scope="col" class={isNumber ? 'number' : ''}>
+                    {name}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {page.map((row) => (
+                <tr key={keyOf(row)}>
+                  <th scope="row">{first.cell(row)}</th>
+                  {others.map(({ name, isNumber, cell }) => (
+                    <td key={name} data-name={name} class={isNumber ? 'number' : ''}>
+                      {cell(row)}
+                    </td>
+                  ))}
+                </tr>
               ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+            </tbody>
+          </table>
+        </section>
+      )}
+    </Pages>
   )
 }
 

@@ -3,7 +3,7 @@ import type { RequestCount } from '../../../access/requests/schema.ts'
 import { drawChart } from './chart.ts'
 import { showCount, showTime, timeZone } from './format.ts'
 import type { Loaded } from './hooks.ts'
-import { type Column, Pages, Table } from './lists.tsx'
+import { type Column, Table } from './lists.tsx'
 import { EmptyState, LoadedContent, Panel, Switch } from './parts.tsx'
 import { type Bar, kinds, type Span, spans, toBars, totals } from './traffic.ts'
 
@@ -85,9 +85,5 @@ const columns: [Column<Bar>, ...Column<Bar>[]] = [
 
 function BarTable({ bars }: { bars: Bar[] }) {
   const rows = bars.filter((bar) => kinds.some(({ kind }) => bar[kind] > 0)).reverse()
-  return (
-    <Pages rows={rows}>
-      {(page) => <Table label="Requests" columns={columns} rows={page} keyOf={({ at }) => at} />}
-    </Pages>
-  )
+  return <Table label="Requests" columns={columns} rows={rows} keyOf={({ at }) => at} />
 }

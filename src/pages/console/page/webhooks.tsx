@@ -3,7 +3,7 @@ import type { DeliveryView, WebhookView } from '../../../changes/webhooks/schema
 import type { Api, Environment } from './api.ts'
 import { showAge, showCount, showTime } from './format.ts'
 import { type LoadOptions, useLoaded } from './hooks.ts'
-import { type Column, Pages, Table } from './lists.tsx'
+import { type Column, Table } from './lists.tsx'
 import { DocsLink, EmptyState, LoadedContent } from './parts.tsx'
 
 interface Scope {
@@ -99,9 +99,7 @@ function Deliveries({ id, api, environment }: Scope & { id: number }) {
         rows.length === 0 ? (
           <EmptyState>Nothing was sent yet.</EmptyState>
         ) : (
-          <Pages rows={rows}>
-            {(page) => <Table label="Deliveries" columns={columns} rows={page} keyOf={({ id }) => id} />}
-          </Pages>
+          <Table label="Deliveries" columns={columns} rows={rows} keyOf={({ id }) => id} />
         )
       }
     </LoadedContent>
