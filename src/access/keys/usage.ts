@@ -61,16 +61,10 @@ export class UsageTracker {
 
   private putBack(usage: Map<number, KeyUsage>): void {
     for (const [keyId, old] of usage) {
-      const usageSince = this.seen.get(keyId)
-      if (!usageSince) {
-        this.seen.set(keyId, old)
-        continue
-      }
-      usageSince.count += old.count
-      usageSince.bookingsRead = Math.max(usageSince.bookingsRead, old.bookingsRead)
-      for (const [address, at] of old.addresses) {
-        if (!usageSince.addresses.has(address)) usageSince.addresses.set(address, at)
-      }
+      const since = this.usageOf(keyId, old.lastUsedAt)
+      since.count += old.count
+      since.bookingsRead = Math.max(since.bookingsRead, old.bookingsRead)
+      since.addresses = new Map([...old.addresses, ...since.addresses])
     }
   }
 }
