@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia'
+import { toTimestampOrNull } from '../core/clock.ts'
 import type { Access } from '../http/access.ts'
 import { Confirmation, Envelope, ok } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
@@ -13,7 +14,6 @@ import {
   CertificationStart,
   CertificationState,
   CertificationView,
-  type Progress,
   serializeCertification,
 } from './schema.ts'
 import { startCertification } from './start.ts'
@@ -128,12 +128,17 @@ const namedBookings = 5
 export async function progressOf(
   app: SandboxContext,
   certification: Certification,
-): Promise<Progress | null> {
+): Promise<CertificationView['progress']> {
   const { _id, status, scope: hostId, step, profiles } = certification
   if (status !== 'running' || hostId === null || !step) return null
   const [last, missing = []] = await Promise.all([
     findLastRecord(app.db, _id),
     courseOf(profiles)[step.index]?.missing?.({ app, hostId, certification, step }),
   ])
-  return { last, missing: missing.length, bookings: missing.slice(0, namedBookings).map(({ id }) => id) }
+  return {
+    last_request_at: toTimestampOrNull(last?.at),
+    last_operation: last?.operation ?? null,
+    missing_count: missing.length,
+    missing_booking_ids: missing.slice(0, namedBookings).map(({ id }) => id),
+  }
 }

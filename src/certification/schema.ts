@@ -14,7 +14,7 @@ import {
 } from '../http/schema/fields.ts'
 import { bookingStatus, type StatusWord } from '../stays/bookings/status.ts'
 import { profileOf, profiles, rules } from './cases.ts'
-import type { Certification, RequestRecord } from './model.ts'
+import type { Certification } from './model.ts'
 
 const profile = oneOf(profiles, 'Profile that a product can be certified for')
 
@@ -106,16 +106,6 @@ const ProgressView = withTitle(
   }),
 )
 
-/**
- * A running certification's progress: the product's last request, the number of missing bookings, and the ids of the
- * first few.
- */
-export interface Progress {
-  last: RequestRecord | null
-  missing: number
-  bookings: number[]
-}
-
 /** A certification with the state of its cases. */
 export const CertificationView = withTitle(
   'Certification',
@@ -167,7 +157,7 @@ const guide = '/guide/certification'
 /** Serializes a certification with the state of its cases. */
 export function serializeCertification(
   certification: Certification,
-  progress: Progress | null = null,
+  progress: CertificationView['progress'] = null,
 ): CertificationView {
   const { _id, status, profiles, seed, started_at, ended_at, next, cases } = certification
   return {
@@ -175,12 +165,7 @@ export function serializeCertification(
     started_at: toTimestamp(started_at),
     ended_at: toTimestampOrNull(ended_at),
     next: next && { ...emptyNext, ...next },
-    progress: progress && {
-      last_request_at: toTimestampOrNull(progress.last?.at ?? null),
-      last_operation: progress.last?.operation ?? null,
-      missing_count: progress.missing,
-      missing_booking_ids: progress.bookings,
-    },
+    progress,
     cases: cases.map(({ name, status: state, because, request_ids }) => ({
       ...{ name, profile: profileOf(name), rule: rules[name], status: state, because, request_ids },
       guide,
