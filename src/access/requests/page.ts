@@ -1,16 +1,10 @@
 import { invalidField, type Problem } from '../../core/errors.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { RequestCriteria } from './criteria.ts'
-import { findRequests, type LoggedRequest } from './store.ts'
-
-/** One page of a key's requests, newest first. */
-export interface RequestPage {
-  rows: LoggedRequest[]
-  pagination: { per_page: number; next_cursor: string | null }
-}
+import { findRequests } from './store.ts'
 
 /**
- * Returns the page of a key's requests after a cursor, or the first page if there is no cursor.
+ * Returns the page of a key's requests after a cursor, newest first, or the first page if there is no cursor.
  *
  * @throws DomainError `validation` if the cursor is malformed or belongs to another key
  */
@@ -19,7 +13,7 @@ export async function readRequestPage(
   question: RequestCriteria & { key_id: number },
   { cursor, perPage }: { cursor: string | undefined; perPage: number },
   now: Date,
-): Promise<RequestPage> {
+) {
   const after = cursor === undefined ? undefined : readCursor(question.key_id, cursor)
   const found = await findRequests(db, { ...question, after }, perPage + 1, now)
   const rows = found.slice(0, perPage)
