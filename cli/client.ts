@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
-import type { ArgsDef } from 'citty'
+import type { ArgsDef, ParsedArgs } from 'citty'
 import {
   type Attempt,
   type Client,
@@ -27,12 +27,7 @@ const { sandbox: _, ...alwaysSandbox } = clientArgs
 /** Arguments of commands that work only in the sandbox. */
 export const sandboxArgs = alwaysSandbox
 
-export interface ClientOptions {
-  'base-url'?: string | undefined
-  'key-file'?: string | undefined
-  profile?: string | undefined
-  sandbox?: boolean | undefined
-}
+export type ClientOptions = Partial<Pick<ParsedArgs<typeof clientArgs>, keyof typeof clientArgs>>
 
 /** A client and the address to which it sends requests. */
 export type PartnerClient = Client & {

@@ -10,14 +10,6 @@ export interface PartnersBooking extends DigestedBooking {
   version?: string
 }
 
-/** Error thrown for a malformed line of a bookings file. */
-export class MalformedLineError extends Error {
-  override readonly name = 'MalformedLineError'
-  constructor(line: number, what: string) {
-    super(`Line ${line} of the file: ${what}`)
-  }
-}
-
 interface Row {
   line: number
   fields: Record<string, unknown>
@@ -28,7 +20,7 @@ interface Row {
  * Unknown columns are ignored.
  *
  * @param path `-` for standard input
- * @throws UsageError for a file that cannot be read; MalformedLineError for the first line that is not a booking, or
+ * @throws UsageError for a file that cannot be read; Error for the first line that is not a booking, or
  *   repeats an earlier booking's id
  */
 export async function readBookingsFile(path: string): Promise<PartnersBooking[]> {
@@ -37,7 +29,7 @@ export async function readBookingsFile(path: string): Promise<PartnersBooking[]>
   for await (const row of text.startsWith('{') ? rowsOfJson(text) : rowsOfCsv(text)) {
     const booking = toBooking(row)
     if (bookings.has(booking.booking_id))
-      throw new MalformedLineError(row.line, `"booking_id" ${booking.booking_id} appears more than once`)
+      throw malformed(row.line, `"booking_id" ${booking.booking_id} appears more than once`)
     bookings.set(booking.booking_id, booking)
   }
   return [...bookings.values()]
@@ -48,25 +40,24 @@ function* rowsOfJson(text: string): Generator<Row> {
     if (json.trim() === '') continue
     const line = index + 1
     const fields = parseJson(json)
-    if (typeof fields !== 'object' || fields === null)
-      throw new MalformedLineError(line, 'is not a JSON object')
+    if (typeof fields !== 'object' || fields === null) throw malformed(line, 'is not a JSON object')
     yield { line, fields: fields as Row['fields'] }
   }
 }
 
 async function* rowsOfCsv(text: string): AsyncGenerator<Row> {
-  if (text.trim() === '') throw new MalformedLineError(1, 'the header line with the column names is missing')
+  if (text.trim() === '') throw malformed(1, 'the header line with the column names is missing')
   const columns = (header: string[]) => {
     const names = header.map((name) => name.trim())
     const absent = required.find((name) => !names.includes(name))
-    if (absent) throw new MalformedLineError(1, `the header has no column "${absent}"`)
+    if (absent) throw malformed(1, `the header has no column "${absent}"`)
     return names
   }
   try {
     for await (const { record, info } of parse(text, { columns, info: true, skip_empty_lines: true }))
       yield { line: info.lines, fields: record }
   } catch (error) {
-    if (error instanceof CsvError) throw new MalformedLineError(Number(error.lines ?? 1), error.message)
+    if (error instanceof CsvError) throw malformed(Number(error.lines ?? 1), error.message)
     throw error
   }
 }
@@ -84,11 +75,15 @@ const required = Object.keys(checks)
 
 function toBooking({ line, fields }: Row): PartnersBooking {
   for (const [name, [isValid, expectation]] of Object.entries(checks))
-    if (!isValid(fields[name])) throw new MalformedLineError(line, `"${name}" must be ${expectation}`)
+    if (!isValid(fields[name])) throw malformed(line, `"${name}" must be ${expectation}`)
   const { booking_id, status, checkin_at, checkout_at, version = null } = fields
   const booking = { booking_id: Number(booking_id), status, checkin_at, checkout_at } as DigestedBooking
   if (version === null || version === '') return booking
   if (typeof version !== 'string' || !isVersion(version))
-    throw new MalformedLineError(line, '"version" must be written YYYY-MM-DD HH:MM:SS, or be empty')
+    throw malformed(line, '"version" must be written YYYY-MM-DD HH:MM:SS, or be empty')
   return { ...booking, version }
+}
+
+function malformed(line: number, what: string): Error {
+  return new Error(`Line ${line} of the file: ${what}`)
 }

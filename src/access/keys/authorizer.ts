@@ -67,9 +67,9 @@ export class KeyAuthorizer implements Authorizer {
   }
 
   async confirm(apiKey: string, now: Date): Promise<LimitState & Pick<Authorization, 'key'>> {
-    const { key, secret } = await this.find(hashApiKey(apiKey))
-    const host = await findHost(this.db, key.host_id)
-    requireUsable({ key, secret, host }, now)
+    const found = await this.find(hashApiKey(apiKey))
+    requireUsable(found, now)
+    const { key } = found
     const limit = limitOf(key, this.defaultLimit)
     const state = await this.rateLimiter.peek(rateLimitName(key.id), limit, minuteMilliseconds)
     return { ...state, key, limit, window: 'default' }
@@ -93,17 +93,15 @@ export class KeyAuthorizer implements Authorizer {
     return lookUp
   }
 
-  private async find(hash: string): Promise<{ key: ApiKey; secret: KeySecret }> {
+  private async find(hash: string): Promise<Found> {
     const key = await findKeyByHash(this.db, hash)
     const secret = key?.secrets.find((candidate) => candidate.hash === hash)
     if (!key || !secret) throw authError('API key is invalid')
-    return { key, secret }
+    return { key, secret, host: await findHost(this.db, key.host_id) }
   }
 
   private async read(hash: string, now: Date, version: string | null): Promise<CachedKey> {
-    const { key, secret } = await this.find(hash)
-    const host = await findHost(this.db, key.host_id)
-    const cached = { key, secret, host, readAt: now.getTime(), version }
+    const cached = { ...(await this.find(hash)), readAt: now.getTime(), version }
     if (this.cached.size >= maxCachedKeys) this.cached.clear()
     this.cached.set(hash, cached)
     return cached
