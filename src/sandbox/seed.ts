@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { addDays, toDay } from '../core/clock.ts'
 import type { AppContext } from '../http/context.ts'
 import { withIds } from '../http/ids.ts'
 import { normalize } from '../http/schema/normalize.ts'
-import type { RateItem } from '../inventory/listings/rates/schema.ts'
 import { prepareRates } from '../inventory/listings/rates/write.ts'
 import type { ListingStatus } from '../inventory/listings/schema.ts'
 import { setListingStatus } from '../inventory/listings/store.ts'
@@ -17,13 +15,12 @@ import { setConversationClosed } from '../stays/messages/conversation.ts'
 import { prepareUser } from '../stays/users/create.ts'
 import { UserCreate } from '../stays/users/schema.ts'
 import { type ClockStart, startHostClock } from '../versions/host-clock-store.ts'
+import bookings from './data/bookings.json' with { type: 'json' }
+import listings from './data/listings.json' with { type: 'json' }
+import rates from './data/rates.json' with { type: 'json' }
+import users from './data/users.json' with { type: 'json' }
 
 type Store = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
-
-interface UserData {
-  id: number
-  body: object
-}
 
 interface ListingData {
   id: number
@@ -46,12 +43,6 @@ interface BookingData {
   has_closed_conversation?: true
 }
 
-interface RatesData {
-  /** Id of the rate job. */
-  id: number
-  data: RateItem[]
-}
-
 /**
  * Fills a fresh sandbox from `sandbox/data` through the same functions that serve requests. The ids are those in the
  * contract, and the dates are relative to today.
@@ -65,15 +56,20 @@ export async function seedSandbox(
   start: ClockStart,
 ): Promise<void> {
   await startHostClock(store.db, scope, start)
-  const users = await Promise.all(data.users.map((user) => userOf(store, scope, keyId, user)))
-  const listings = await Promise.all(data.listings.map((listing) => listingOf(store, scope, listing)))
-  await runAll(store.db, scope, [...users, ...listings])
-  for (const { id, status } of data.listings) await setListingStatus(store, { id, host_id: scope }, status)
-  const bookings = await Promise.all(data.bookings.map((booking) => bookingOf(store, scope, booking)))
-  await runAll(store.db, scope, bookings)
-  for (const { id, has_closed_conversation } of data.bookings)
+  const preparedUsers = await Promise.all(users.map((user) => userOf(store, scope, keyId, user)))
+  const preparedListings = await Promise.all(
+    (listings as ListingData[]).map((listing) => listingOf(store, scope, listing)),
+  )
+  await runAll(store.db, scope, [...preparedUsers, ...preparedListings])
+  for (const { id, status } of listings as ListingData[])
+    await setListingStatus(store, { id, host_id: scope }, status)
+  const preparedBookings = await Promise.all(
+    (bookings as BookingData[]).map((booking) => bookingOf(store, scope, booking)),
+  )
+  await runAll(store.db, scope, preparedBookings)
+  for (const { id, has_closed_conversation } of bookings as BookingData[])
     if (has_closed_conversation) await setConversationClosed(store, { id, host_id: scope }, true)
-  for (const write of data.rates) await seedRates(store, scope, write)
+  for (const write of rates) await seedRates(store, scope, write)
 }
 
 /** Runs changes in one transaction, because commits are costly and nothing else writes to the sandbox yet. */
@@ -83,7 +79,7 @@ function runAll(db: Db, scope: number, works: UnitOfWork<unknown>[]): Promise<vo
   })
 }
 
-function userOf(store: Store, scope: number, keyId: number, { id, body }: UserData) {
+function userOf(store: Store, scope: number, keyId: number, { id, body }: (typeof users)[0]) {
   const context = { ...store, ids: withIds(store.ids, { user: id }) }
   const origin = { hostId: scope, keyId, address: '127.0.0.1' }
   return prepareUser(context, origin, normalize(UserCreate, body))
@@ -105,19 +101,7 @@ async function bookingOf(store: Store, scope: number, booking: BookingData): Pro
   return mapUnit(booked, (made, session) => prepareTransition(store, made, { to: status }).run(session))
 }
 
-async function seedRates(store: Store, scope: number, { id, data }: RatesData): Promise<void> {
+async function seedRates(store: Store, scope: number, { id, data }: (typeof rates)[0]): Promise<void> {
   const context = { ...store, ids: withIds(store.ids, { rate_job: id }) }
   await runUnit(store.db, await prepareRates(context, scope, data))
-}
-
-/** The data of a fresh sandbox, read only once because a test suite may clear its sandbox before each test. */
-const data = {
-  users: readData<UserData>('users'),
-  listings: readData<ListingData>('listings'),
-  bookings: readData<BookingData>('bookings'),
-  rates: readData<RatesData>('rates'),
-}
-
-function readData<T>(name: string): T[] {
-  return JSON.parse(readFileSync(new URL(`./data/${name}.json`, import.meta.url), 'utf8'))
 }

@@ -2,7 +2,8 @@ import type { ErrorKind } from '../../core/errors.ts'
 import { exampleError } from './examples.ts'
 import type { Json } from './schemas.ts'
 
-const headerSchemas = {
+/** The definitions of all headers that responses refer to. */
+export const headers = {
   'X-Request-Id': {
     description:
       'Id of this request; the body of a replayed response contains the id of the original request',
@@ -39,12 +40,9 @@ const headerSchemas = {
   },
 } as const
 
-function headersOf(...names: (keyof typeof headerSchemas)[]): Json {
+function headersOf(...names: (keyof typeof headers)[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
-
-/** The definitions of all headers that responses refer to. */
-export const headers = headerSchemas
 
 const always = headersOf('X-Request-Id', 'RateLimit-Policy', 'RateLimit')
 
