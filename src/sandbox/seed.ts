@@ -56,20 +56,15 @@ export async function seedSandbox(
   start: ClockStart,
 ): Promise<void> {
   await startHostClock(store.db, scope, start)
-  const preparedUsers = await Promise.all(users.map((user) => userOf(store, scope, keyId, user)))
-  const preparedListings = await Promise.all(
-    (listings as ListingData[]).map((listing) => listingOf(store, scope, listing)),
-  )
-  await runAll(store.db, scope, [...preparedUsers, ...preparedListings])
-  for (const { id, status } of listings as ListingData[])
-    await setListingStatus(store, { id, host_id: scope }, status)
-  const preparedBookings = await Promise.all(
-    (bookings as BookingData[]).map((booking) => bookingOf(store, scope, booking)),
-  )
-  await runAll(store.db, scope, preparedBookings)
-  for (const { id, has_closed_conversation } of bookings as BookingData[])
+  const users = await Promise.all(data.users.map((user) => userOf(store, scope, keyId, user)))
+  const listings = await Promise.all(data.listings.map((listing) => listingOf(store, scope, listing)))
+  await runAll(store.db, scope, [...users, ...listings])
+  for (const { id, status } of data.listings) await setListingStatus(store, { id, host_id: scope }, status)
+  const bookings = await Promise.all(data.bookings.map((booking) => bookingOf(store, scope, booking)))
+  await runAll(store.db, scope, bookings)
+  for (const { id, has_closed_conversation } of data.bookings)
     if (has_closed_conversation) await setConversationClosed(store, { id, host_id: scope }, true)
-  for (const write of rates) await seedRates(store, scope, write)
+  for (const write of data.rates) await seedRates(store, scope, write)
 }
 
 /** Runs changes in one transaction, because commits are costly and nothing else writes to the sandbox yet. */
@@ -101,7 +96,14 @@ async function bookingOf(store: Store, scope: number, booking: BookingData): Pro
   return mapUnit(booked, (made, session) => prepareTransition(store, made, { to: status }).run(session))
 }
 
-async function seedRates(store: Store, scope: number, { id, data }: (typeof rates)[0]): Promise<void> {
+async function seedRates(store: Store, scope: number, { id, data: items }: (typeof rates)[0]): Promise<void> {
   const context = { ...store, ids: withIds(store.ids, { rate_job: id }) }
-  await runUnit(store.db, await prepareRates(context, scope, data))
+  await runUnit(store.db, await prepareRates(context, scope, items))
+}
+
+/** The data of a fresh sandbox. */
+const data = {
+  ...{ users, rates },
+  listings: listings as ListingData[],
+  bookings: bookings as BookingData[],
 }
