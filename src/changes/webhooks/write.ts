@@ -177,15 +177,18 @@ export async function testWebhook(
   const dated = clock(caller.hostId)
   const timestamp = `${dated.toISOString().slice(0, 19)}Z`
   const delivery = newDelivery(webhook, { type: 'webhook.test', timestamp, data: {} }, dated, false, null)
-  const result = await postHint(signPost(app, webhook, delivery))
-  const done: WebhookDelivery = {
-    ...{ ...delivery, ...fieldsOf(result), attempts: 1, next_attempt_at: null },
-    status: isSuccess(result) ? 'delivered' : 'failed',
+  try {
+    const result = await postHint(signPost(app, webhook, delivery))
+    const done: WebhookDelivery = {
+      ...{ ...delivery, ...fieldsOf(result), attempts: 1, next_attempt_at: null },
+      status: isSuccess(result) ? 'delivered' : 'failed',
+    }
+    await insertDelivery(db, done)
+    await trimDeliveries(db, webhook)
+    return done
+  } finally {
+    await releaseLease(db, lease)
   }
-  await insertDelivery(db, done)
-  await releaseLease(db, lease)
-  await trimDeliveries(db, webhook)
-  return done
 }
 
 /**
