@@ -75,7 +75,7 @@ export function record(fields: Record<string, string | number | null>): string {
   return cells.map(([name = '', value]) => `${name.padEnd(width)}  ${value}`).join('\n')
 }
 
-/** A command's {@link Finding}; `code` is the exit code for a failure if it is not 1. */
+/** A command's {@link Finding}; `code` is the exit code on failure, 1 by default. */
 export type CommandFinding = Finding & { code?: number }
 
 /** Shows findings, and makes the command fail with `verdict` if any check has failed. */
@@ -113,7 +113,7 @@ export function isNdjson({
   return output === 'ndjson'
 }
 
-/** Control characters, including C1 and bidirectional controls. In other people's text, they could move the cursor. */
+/** Control characters, including C1 and bidirectional controls. In untrusted text, they could move the cursor. */
 const controls = '\\p{Cc}\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069'
 const anyControl = new RegExp(`[${controls}]+`, 'gu')
 const controlWithinLine = new RegExp(`(?!\\n)[${controls}]`, 'gu')

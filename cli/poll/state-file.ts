@@ -167,7 +167,7 @@ export async function readState(file: string): Promise<State | undefined> {
   throw new UsageError(`"${file}" is not a state file of a feed poll`)
 }
 
-/** Opens a state file for writing; the first version rewrites the whole file. */
+/** Opens a state file for writing; the first append rewrites the whole file. */
 function openState(file: string, scope: Scope) {
   let descriptor: number | undefined
   let lines = 0

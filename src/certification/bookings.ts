@@ -174,7 +174,7 @@ function wrongAfterLoss(requests: RequestRecord[], bookings: number): Results | 
   return { 'bookings.key': passed, 'bookings.lost': failed(because, requests) }
 }
 
-/** Reduces a stay's nights to one unit and books that unit for a guest. Running this twice is harmless. */
+/** Sets each of a stay's nights to one unit and books that unit for a guest. Running this twice is harmless. */
 async function takeUnits(run: Run, { checkin_at, checkout_at, ...place }: StayToBook): Promise<void> {
   const stay = { checkin_at, checkout_at }
   const nights = { from: checkin_at, to: addDays(checkout_at, -1) }

@@ -75,7 +75,7 @@ export const bounds = {
   /** Longest wait for the clock to catch up with the versions of a burst. */
   catchUp: 4 * minute,
   /**
-   * Minimum and maximum time for which the feed responds 429. Within these limits, the time is 2.5 times the product's
+   * Minimum and maximum duration of the feed's 429 responses. Within these limits, the time is 2.5 times the product's
    * pace. Pushes get a 429 for the minimum time.
    */
   minRateLimitDuration: 10 * second,
@@ -87,9 +87,9 @@ export const bounds = {
   /** Time limits for responding to a hint (`quick`) and for then reading the feed or the booking (`followed`). */
   quick: 5 * second,
   followed: minute,
-  /** Time within which a change must be read if its hint is lost. */
+  /** How soon a change must be read if its hint is lost. */
   missedHintWindow: 10 * minute,
-  /** Time within which a step must be completed; otherwise the certification expires. */
+  /** How long a step may take before the certification expires. */
   expiry: 120 * minute,
   /**
    * Maximum time for which a request is held. It is shorter than `silence`, so a held request does not count as
@@ -98,7 +98,7 @@ export const bounds = {
   hold: 10 * second,
   /** Delay before a step is played, so that the responses to released requests can reach the product first. */
   settle: 500,
-  /** Time within which equal requests count as automatic retries by the product's runtime. */
+  /** Maximum time between equal requests that count as automatic retries by the product's runtime. */
   runtime: 100,
 }
 export type Bounds = typeof bounds

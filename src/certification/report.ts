@@ -49,7 +49,7 @@ export async function reportOf(
 }
 
 /**
- * Time for which the published keys are cached. Caching only delays the publication of a new key, which has not signed
+ * How long the published keys are cached. Caching only delays the publication of a new key, which has not signed
  * any earlier report.
  */
 const sharedSeconds = 5

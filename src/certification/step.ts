@@ -133,7 +133,7 @@ export function requestsTo({ records }: Pick<Run, 'records'>, operation: string)
 /**
  * Returns the records without automatic retries by the product's runtime.
  *
- * @param milliseconds time within which a request that equals an earlier request counts as a retry
+ * @param milliseconds time within which a request identical to an earlier one counts as a retry
  */
 export function withoutAutomaticRetries(records: RequestRecord[], milliseconds: number): RequestRecord[] {
   const last = new Map<string, number>()

@@ -1,7 +1,7 @@
 import type { Server } from 'bun'
 import { findListener, type Listener } from '../platform/listener.ts'
 
-/** Time for which new connections are still accepted, so that load balancers can notice that readiness fails. */
+/** How long new connections are still accepted, so that load balancers can notice that readiness fails. */
 const noticeMilliseconds = 1000
 /** Connections are closed once their number has not changed for this long; by then, proxies have stopped using them. */
 const quietMilliseconds = 2000

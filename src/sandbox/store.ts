@@ -19,7 +19,7 @@ const maxRequestMilliseconds = 30_000
 /** The sandbox assigns only ids above this value, which exceeds all ids in the contract and the fixtures. */
 const firstFreeId = 10_000
 
-/** Returns the database of all sandboxes, which is separate from the live database. */
+/** Returns the database that holds all sandboxes, which is separate from the live database. */
 export function sandboxDatabase(live: Db): Db {
   return live.useDb(`${live.name}_sandbox`, { useCache: true })
 }

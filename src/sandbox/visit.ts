@@ -47,7 +47,7 @@ export type Sandboxes = Pick<
   observer: Observer
 }
 
-/** Time for which a key's refused requests share a lookup, so that even a flood of refused requests stays cheap. */
+/** How long a key's refused requests share a lookup, so that even a flood of refused requests stays cheap. */
 const refusedMilliseconds = 1000
 const maxRefusedKeys = 10_000
 

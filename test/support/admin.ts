@@ -4,7 +4,7 @@ import { KeyedMutex } from '../../src/platform/keyed-mutex.ts'
 import { busy } from '../../src/platform/mongo/errors.ts'
 import type { CommandResult } from './processes.ts'
 
-/** Returns the environment of administrators' commands. */
+/** Returns the environment variables for administrators' commands. */
 export const administrator = () => ({ MONGODB_URL: inject('mongodbUrl'), REDIS_URL: inject('redisUrl') })
 
 /** Runs one command at a time, because commands share this process's output and environment. */

@@ -12,7 +12,7 @@ export interface RunningNginx {
   fetch(input: string | Request, init?: RequestInit): Promise<Response>
   /** Environment variables that make curl, Node and Python trust the certificate. */
   environment: Record<string, string>
-  /** Replaces the certificate while requests are served; resolves once new connections get the new certificate. */
+  /** Replaces the certificate while requests are being served; resolves once new connections get the new one. */
   renewCertificate(): Promise<void>
   stop(): Promise<void>
 }

@@ -31,7 +31,7 @@ const fields = {
   allowed_from: field.list<string>(String) as Field<string[] | undefined>,
   usage_count: { ...field.number, default: 0 },
   last_used_at: field.momentOrNull,
-  /** Latest version up to which the key has read the booking feed; null until the key reads the feed. */
+  /** Version up to which the key has read the booking feed; null until it first reads the feed. */
   bookings_read: field.momentOrNull,
   /** The 20 most recent client addresses, newest first. */
   addresses: field.listOf({ address: field.text, last_used_at: field.moment }),

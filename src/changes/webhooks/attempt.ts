@@ -24,7 +24,7 @@ export type AttemptContext = PostContext & {
 export type AttemptWriter = (outcome: Outcome) => Promise<void>
 
 /**
- * Time during which outcomes are collected, across all endpoints, before they are stored together. Storing them one by
+ * How long outcomes are collected, across all endpoints, before they are stored together. Storing them one by
  * one would keep the database busier with hints than with bookings.
  */
 const batchMilliseconds = 10

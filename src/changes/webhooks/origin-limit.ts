@@ -58,7 +58,7 @@ async function retryUntilReserved(take: () => Promise<TurnReservation>): Promise
 
 /**
  * Waits until an attempt that an API request triggered may start. In a sandbox, the origin's limit applies. On live
- * data, a limit on the endpoint's tests and resends applies. The process that sends the endpoint's hints limits all
+ * data, the endpoint's tests and resends have their own limit. The process that sends the endpoint's hints limits all
  * other live attempts.
  *
  * @throws DomainError `conflict` with a retry time if the attempt would have to wait for more than five seconds

@@ -43,7 +43,7 @@ const connectMilliseconds = 5000
 const maxBytes = 64 * 1024
 const maxAddresses = 4
 /**
- * Time for which an idle connection is kept open; less than the 5 s after which typical servers close idle connections.
+ * How long an idle connection is kept open; less than the 5 s after which typical servers close idle connections.
  */
 const keptMilliseconds = 4000
 /** Time limit for reading the body, which is read only so that the connection can be reused. */

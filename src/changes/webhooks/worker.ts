@@ -42,7 +42,7 @@ export class WebhookWorker {
   private following: { end(): void } | undefined
   private timer: ReturnType<typeof setInterval> | undefined
   private runningCheck: Promise<void> | undefined
-  /** True once this process knows of an endpoint. Before that, it takes no lease and follows no changes. */
+  /** True once this process knows of an endpoint. Until then, it takes no lease and does not watch for changes. */
   private isNeeded = false
   private intervals = 0
   private isStopped = false

@@ -35,7 +35,7 @@ type Context = Pick<
 
 /** Maximum number of endpoints per host (decisions §21). */
 const webhooksPerHost = 5
-/** Time for which hints are also signed with the previous secret after a rotation. */
+/** How long hints are also signed with the previous secret after a rotation. */
 const overlapMilliseconds = 86_400_000
 /** Time after which a test's process is presumed dead; longer than any attempt. */
 const maxTestMilliseconds = 20_000

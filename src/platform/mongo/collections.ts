@@ -59,7 +59,7 @@ export interface IndexDifference {
   changed: IndexDefinition[]
 }
 
-/** Compares the indexes of all collections with their definitions by keys, uniqueness, expiry and partial filter. */
+/** Compares the indexes of all collections with their definitions: keys, uniqueness, expiry and partial filter. */
 export function compareIndexes(models: Preparable[]): Promise<IndexDifference[]> {
   return Promise.all(
     models.map(async (model) => {

@@ -44,7 +44,7 @@ export async function openEmbeddedMongod(folder: string): Promise<EmbeddedMongod
   if (existsSync(join(folder, restoringFolder)) && !existsSync(join(folder, 'mongodb')))
     throw new Error(`A restore of ${folder} was cut short: run "partnerctl db restore" again`)
   await mkdir(join(folder, 'mongodb'), { recursive: true })
-  // The real path lets processes that reach the folder through different links recognize the same server.
+  // Symbolic links are resolved, so that processes that reach the folder by different paths find the same server.
   const dataDir = await realpath(folder)
   const users = join(dataDir, 'users')
   await mkdir(users, { recursive: true })

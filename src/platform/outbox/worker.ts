@@ -9,7 +9,7 @@ const pollEveryMilliseconds = 5000
 const leaseMilliseconds = 30_000
 const renewEveryMilliseconds = 10_000
 const maxPauseMilliseconds = 600_000
-/** Time for which a failing job is retried before it is parked (decisions §4). */
+/** How long a failing job is retried before it is parked (decisions §4). */
 const triedForMilliseconds = 24 * 3_600_000
 
 /**

@@ -32,7 +32,7 @@ export interface Stay {
   checkout_at: string
 }
 
-/** Number of nights of each stay that a scenario creates. */
+/** Number of nights in each stay that a scenario creates. */
 const stayNights = 30
 const daysAhead = 30
 /** Latest `checkin_at` for which the year of `checkout_at` has four digits. */

@@ -1,6 +1,6 @@
 import { type Bounds, bounds } from '../../../src/certification/cases.ts'
 
-/** A tenth of the usual times, so that many courses can be played. Times shown in `Retry-After` are whole seconds. */
+/** A tenth of the usual times, so that many courses can be played. Times sent in `Retry-After` must be whole seconds. */
 export const fast: Bounds = {
   ...bounds,
   checkInterval: 100,

@@ -31,7 +31,7 @@ async function freshKeys(): Promise<string[]> {
 }
 
 /**
- * Waits until limits are exact, which requires that Redis responds in time. On a busy machine, Redis may briefly be
+ * Waits until limits are enforced exactly, which requires Redis to respond in time. On a busy machine, Redis may briefly be
  * late, and a process then decides alone. Each attempt therefore uses new keys.
  */
 const untilExact = (services: ServiceProcess[]) =>

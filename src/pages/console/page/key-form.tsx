@@ -10,7 +10,7 @@ export interface Entered {
   view: KeyView
 }
 
-/** Asks for a key until the service accepts it. */
+/** Asks for a key until the service accepts one. */
 export function KeyForm({ enter }: { enter: (entered: Entered) => void }) {
   const [error, setError] = useState<string | null>(null)
   const [isChecking, setChecking] = useState(false)

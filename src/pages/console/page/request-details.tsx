@@ -2,7 +2,7 @@ import type { RequestView } from '../../../access/requests/schema.ts'
 import { showAge, showTime } from './format.ts'
 import { DocsLink, Marked } from './parts.tsx'
 
-/** Scrolls expanded details into view. Otherwise, details that open below the window's edge would seem empty. */
+/** Scrolls expanded details into view. Otherwise, details that open below the bottom of the window would look empty. */
 function showWhole({ currentTarget }: Event): void {
   const details = currentTarget as HTMLDetailsElement
   if (details.open) details.scrollIntoView({ block: 'nearest' })
