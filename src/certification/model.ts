@@ -117,8 +117,8 @@ const fields = {
   /** Number that grows with each change to the course, so that two processes never overwrite each other's changes. */
   revision: field.number,
   /**
-   * Time at which the records of late requests are deleted; null while the certification is running and once the
-   * records are deleted.
+   * Time at which the records of late requests are due to be deleted; null while the certification is running and
+   * after they have been deleted.
    */
   sweep_at: field.momentOrNull,
   expires_at: field.moment,

@@ -162,7 +162,7 @@ export function hasSucceeded(record: Pick<RequestRecord, 'fault' | 'status'>): b
 /** Reading from a position this long before the certification's start counts as reading from the beginning. */
 const beginningToleranceMilliseconds = 2 * 86_400_000
 
-/** Returns true if a request read the first page of the feed from the beginning. */
+/** Returns true if a request read the feed's first page and started at the beginning of the feed. */
 export function isFromBeginning({ is_page, is_first, from }: RequestRecord, startedAt: Date): boolean {
   const beginningCutoff = startedAt.getTime() - beginningToleranceMilliseconds
   return is_page && is_first && (from === null || from.getTime() < beginningCutoff)

@@ -98,7 +98,7 @@ export interface Usage {
 export interface Journal {
   /** Queues an entry for writing. Recording never delays a request or makes it fail. */
   record(key: { id: number; hostId: number }, entry: RequestEntry, where: EntryDestinations): void
-  /** Counts a failed authentication by the client's network (decisions §28). */
+  /** Counts a failed authentication against the client's network (decisions §28). */
   countFailure(network: string, entry: RequestEntry): void
   /** Writes all pending entries. */
   flush(): Promise<void>

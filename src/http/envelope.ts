@@ -71,7 +71,7 @@ export const PageEnvelope = <T extends TSchema, P extends TObject = typeof Pagin
   page: P = Pagination as unknown as P,
 ) => Envelope(data, { pagination: page })
 
-/** An entry of `errors[]` in a response that reports an earlier error. */
+/** An entry in `errors[]` of an error that occurred earlier, such as in a logged request or a failed job. */
 export const ProblemShown = responseObject({
   path: output.text('Path of the problem in the request, such as `data.0.room_type_id`'),
   code: output.text('Code for the kind of problem'),

@@ -98,7 +98,7 @@ export function mayContainApiKey(text: string): boolean {
 }
 
 /**
- * Returns an ignored field's path as responses show it. A long or unusual path becomes `…`, because a client may send
+ * Returns an ignored field's path as it appears in responses. A long or unusual path becomes `…`, because a client may send
  * any field name, even a secret (decisions §27).
  */
 export function shownFieldPath(path: string): string {

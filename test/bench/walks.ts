@@ -31,7 +31,7 @@ export async function walks(servers: BenchServers): Promise<Row[]> {
     times.command.push(await timed(() => pollOnce(servers)))
   }
   const { last_page } = (await read('page=1')).meta.pagination
-  // The page before the last page was never read, so the start of the last page is not stored.
+  // The second-to-last page was never read, so the start of the last page is not stored.
   const query = 'updated_after=2003-01-01'
   const { jump, first } = await medianMilliseconds(
     { jump: () => read(`page=${last_page}&${query}`), first: () => read(`page=1&${query}`) },

@@ -168,7 +168,7 @@ async function rates({ service, references, large }: BenchServers): Promise<Row[
   return oneByOne(work, load as Record<'bare' | 'partner', Load>, (of) => of.cpu, 2.5, 'the CPU of bare')
 }
 
-/** Returns two rows for one connection; the second row has the result. */
+/** Returns the two rows of a single-connection comparison: the bare server, then this service with the verdict. */
 function oneByOne(
   work: string,
   { bare, partner }: Record<'bare' | 'partner', Load>,

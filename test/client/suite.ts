@@ -10,7 +10,7 @@ import {
 } from '../../client/src/index.ts'
 
 /**
- * Checks the client's promises. Each runtime runs this program. Faults come from a real service's sandbox and from the
+ * Checks the client's promises. This program runs once under each supported runtime. Faults come from a real service's sandbox and from the
  * foreign server at `foreignUrl`. Prints a line of JSON for each case of one half, which `share` (`0` or `1`) selects.
  */
 const [baseUrl, key, foreignUrl, closedUrl, share] = process.argv.slice(2) as [

@@ -221,7 +221,7 @@ test('a hint has the trace of its latest change, without a collector and when an
   const { actor, booking_id } = await hookedPartner(untraced, url, ['booking.changed'])
   const traceparent = `00-${hex(16)}-${hex(8)}-01`
   await actor.send('POST', `/v1/bookings/${booking_id}/cancel`, { headers: { traceparent } })
-  // The service ignores the sampled flag of an unknown client.
+  // The service ignores the sampled flag sent by an untrusted client.
   const stored = traceparent.replace(/01$/, '00')
   const traces = () => received.map(({ headers }) => headers.traceparent)
   await expect.poll(traces).toContain(stored)

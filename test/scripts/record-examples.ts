@@ -14,7 +14,7 @@ import { readFixture } from '../support/fixtures.ts'
 
 /**
  * Records the example responses of the documentation by sending the requests to a fresh sandbox: `bin/bun
- * test/scripts/record-examples.ts`. The clock stands still, ids are numbered and key usage is not counted, so a run
+ * test/scripts/record-examples.ts`. The clock is frozen, ids are sequential and key usage is not counted, so a run
  * changes an example only if the service's response has changed.
  */
 let uuids = 0

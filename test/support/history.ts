@@ -48,8 +48,8 @@ const kinds = {
 export type FeedKind = keyof typeof kinds
 
 /**
- * Returns a feed over HTTP. If a process was just killed, the request is repeated at the process that is picked next.
- * If a busy machine could not respond in time, the request is repeated after the response's `Retry-After`.
+ * Returns a feed over HTTP. If a process has just been killed, the request is retried against the process that is
+ * picked next. If a busy machine could not respond in time, the request is retried after the response's `Retry-After`.
  */
 export function httpFeed(
   pickUrl: () => string,

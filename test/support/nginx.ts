@@ -5,7 +5,7 @@ import { freePort } from '../../src/platform/process.ts'
 import { makeCertificates } from './certificates.ts'
 import { root } from './processes.ts'
 
-/** A reverse proxy in front of services, with TLS. */
+/** A TLS reverse proxy in front of the services. */
 export interface RunningNginx {
   url: string
   /** `fetch` that trusts the proxy's certificate. */

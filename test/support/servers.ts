@@ -21,7 +21,7 @@ declare module 'vitest' {
 const options = ['--syncdelay', '600', '--setParameter', 'diagnosticDataCollectionEnabled=false']
 const startTimeoutMilliseconds = 60_000
 
-/** A file system in memory, so that nothing waits for a disk. A run's data need not survive a reboot. */
+/** An in-memory file system, so that nothing waits for a disk. A run's data need not survive a reboot. */
 const inMemory = '/dev/shm'
 const neededBytes = 4 * 2 ** 30
 

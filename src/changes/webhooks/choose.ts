@@ -28,6 +28,10 @@ export interface EndpointAttempts {
   startedAt: number[]
   /** True if the most recently ended attempt failed. */
   hasFailed: boolean
+  /** True if hints may be waiting for an attempt to end. */
+  mayHoldBack: boolean
+  /** True if a hint is waiting because an attempt for its booking is in progress. */
+  hasHintBehind: boolean
 }
 
 /** An endpoint that may have hints to send or may have to be turned off. */
@@ -70,6 +74,8 @@ export async function chooseAttempts(
   read: HintReader,
 ): Promise<ChosenAttempts> {
   const { webhook, own, waiting, isDue, isBehind } = work
+  // Any attempt that ends from now on triggers another check of the host.
+  own.mayHoldBack = true
   // Other processes' attempts count too, because a process may have lost the lease or died during its attempts.
   const others = waiting > own.inFlight.size ? await findInFlight(app.db, webhook, now) : []
   const inFlight = new Map([...others, ...own.inFlight])
@@ -93,6 +99,9 @@ export async function chooseAttempts(
   const turns = await reserveTurns(app, webhook.url, possible)
   const { stored, taken } = choose(turns.count)
   const hasMore = (slots === 0 ? isDue : found.length > slots) || taken.length < hints.length || mayBeMore
+  const hasDueBehind = isDue && slots > 0 && due.length < Math.max(1, Math.min(slots, found.length))
+  own.hasHintBehind = hasDueBehind || taken.some(({ begins }) => !begins)
+  own.mayHoldBack = inFlight.size > 0 || hasMore || own.hasHintBehind
   const newPositions = () => {
     if (taken.length > 0) return positionsAfter(webhook, taken)
     // After a restore, clocks are ahead of the feeds. An endpoint that stayed behind could never be turned off.
@@ -110,7 +119,7 @@ export async function chooseAttempts(
   }
 }
 
-/** Returns hints in feed order, ending before the first hint whose attempt could begin if there were room for it. */
+/** Returns hints in feed order, up to the first hint that is ready for an attempt but has no room for it. */
 function takeHints(
   hints: NewHint[],
   busy: Set<number | null>,

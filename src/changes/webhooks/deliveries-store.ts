@@ -82,19 +82,21 @@ export async function oldestWaiting(db: Db, webhook: WebhookId, event: WebhookEv
 }
 
 /**
- * Drops an endpoint's waiting hints for the given events if they were created no later than `before`. Hints that have
- * been attempted stay in the log as `failed`; the others are deleted.
+ * Drops the given events' waiting hints in the transaction that changes the endpoint, so that a hint stored by a
+ * concurrent check cannot remain. Hints that have been attempted stay in the log as `failed`; the others are deleted.
  */
 export async function dropWaiting(
   db: Db,
+  session: Session,
   webhook: WebhookId,
-  before: Date,
   events: readonly WebhookEvent[] = webhookEvents,
 ): Promise<void> {
-  const which = { created_at: { $lte: before }, event: { $in: [...events] } }
-  const waiting = { ...webhookFilter(webhook), status: 'waiting', ...which } as const
-  await webhookDeliveryModel(db).deleteMany({ ...waiting, attempts: 0 })
-  await webhookDeliveryModel(db).updateMany(waiting, { $set: { status: 'failed', next_attempt_at: null } })
+  const { collection } = webhookDeliveryModel(db)
+  const waiting = { ...webhookFilter(webhook), status: 'waiting', event: { $in: [...events] } }
+  await collection.deleteMany({ ...waiting, attempts: 0 }, { session })
+  // A hint in flight keeps the time at which its attempt is presumed lost, after which the hint can be resent.
+  await collection.updateMany({ ...waiting, in_flight: true }, { $set: { status: 'failed' } }, { session })
+  await collection.updateMany(waiting, { $set: { status: 'failed', next_attempt_at: null } }, { session })
 }
 
 /** Stores a delivery. */
@@ -204,7 +206,7 @@ export async function endAttempts(db: Db, outcomes: readonly Outcome[]): Promise
     })
     const whole = { ...ended, status, next_attempt_at }
     if (status === 'delivered') return [set({}, whole)]
-    return [set({ status: 'waiting' }, whole), set({ in_flight: true }, ended)]
+    return [set({ status: 'waiting' }, whole), set({ in_flight: true }, { ...ended, next_attempt_at: null })]
   })
   await webhookDeliveryModel(db).collection.bulkWrite(writes)
 }
@@ -250,9 +252,10 @@ export async function resendDelivery(
   if (hex === undefined || !(await webhookDeliveryModel(db).exists(found).session(session)))
     throw notFound('Delivery')
   if (!webhook.enabled) throw new DomainError('conflict', 'The webhook is off; turn it on first')
-  const again = { status: 'waiting', next_attempt_at: now } as const
+  const again = { status: 'waiting', in_flight: false, next_attempt_at: now } as const
+  const notInFlight = [{ in_flight: false }, { next_attempt_at: { $lte: now } }]
   const delivery = await webhookDeliveryModel(db)
-    .findOneAndUpdate({ ...found, in_flight: false }, { $set: again }, { new: true, session })
+    .findOneAndUpdate({ ...found, $or: notInFlight }, { $set: again }, { new: true, session })
     .lean()
   if (delivery) return delivery
   throw new DomainError('conflict', 'The delivery is being attempted; wait for the outcome')

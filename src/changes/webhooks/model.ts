@@ -8,7 +8,7 @@ import type { DisabledReason } from './schema.ts'
 const secretFields = { secret_id: field.text, sealed: field.text, ends_at: field.momentOrNull }
 const gapFields = { bookings_after: field.moment, messages_after: field.moment }
 
-/** The feeds' versions after which hints may be missing. */
+/** The version in each feed after which hints may be missing. */
 export type HintGap = Stored<typeof gapFields>
 
 const fields = {

@@ -21,7 +21,7 @@ const hostsPerRound = 1000
 const maxHosts = 100
 /** Maximum number of endpoints with attempts in progress; other endpoints wait for those attempts to end. */
 const maxEndpoints = 1000
-/** Maximum number of endpoints per host, whose attempts begin together. */
+/** Maximum number of endpoints per host. Attempts to all of a host's endpoints begin together. */
 const endpointsPerHost = 5
 /** Maximum number of rows read from each feed per check: twice the number of attempts that may be in progress. */
 const rowsPerCheck = 20
@@ -47,6 +47,11 @@ export class HintSender {
   /** This process's attempts, by host and id of the endpoint. */
   private readonly attempts = new Map<string, EndpointAttempts>()
   private readonly unfinished = new Set<Promise<void>>()
+  /**
+   * Ends the pause before the next round. Messages never merge, so without this, a burst of messages about one booking
+   * would be sent at five a second.
+   */
+  private skipPause = Promise.withResolvers<void>()
   private running: Promise<void> | undefined
   private readonly write: ReturnType<typeof attemptWriter>
 
@@ -98,6 +103,7 @@ export class HintSender {
   private async run(): Promise<void> {
     while (this.mayWork() && (this.mayHaveMissed || this.moved.size > 0)) {
       const pause = Bun.sleep(roundMilliseconds)
+      this.skipPause = Promise.withResolvers<void>()
       try {
         const works = await this.findWork()
         const sending = [...this.attempts.values()].filter(({ inFlight }) => inFlight.size > 0).length
@@ -110,7 +116,7 @@ export class HintSender {
         this.mayHaveMissed = true
         await this.pauseAfter(error)
       }
-      await pause
+      await Promise.race([pause, this.skipPause.promise])
     }
   }
 
@@ -198,7 +204,7 @@ export class HintSender {
         }
   }
 
-  /** Attempts a delivery, and checks its host again because other hints may have waited for the attempt to end. */
+  /** Attempts a delivery, and checks its host again if the attempt failed or other hints may have waited for it. */
   private async attempt({ webhook, own }: EndpointWork, delivery: WebhookDelivery): Promise<void> {
     const { app } = this
     const name = String(delivery._id)
@@ -220,12 +226,16 @@ export class HintSender {
       app.log.warn({ error: String(error) }, 'Cannot send a hint')
     }
     own.inFlight.delete(name)
-    this.scheduleCheck(webhook.host_id)
+    if (own.mayHoldBack || own.hasFailed) this.scheduleCheck(webhook.host_id)
+    if (own.hasHintBehind) this.skipPause.resolve()
   }
 
   private attemptsOf(webhook: WebhookId): EndpointAttempts {
     const name = nameOf(webhook)
-    const own = this.attempts.get(name) ?? { inFlight: new Map(), startedAt: [], hasFailed: false }
+    const own = this.attempts.get(name) ?? {
+      ...{ inFlight: new Map(), startedAt: [] },
+      ...{ hasFailed: false, mayHoldBack: false, hasHintBehind: false },
+    }
     this.attempts.set(name, own)
     return own
   }

@@ -91,13 +91,12 @@ export async function switchWebhook(
     action: to === 'on' ? 'webhooks enable' : 'webhooks disable',
     target: why === null ? `webhook ${id}` : `webhook ${id}: ${why}`,
   }
-  const switched = await inHostTransaction(db, host_id, async (session) => {
+  await inHostTransaction(db, host_id, async (session) => {
     const seen = { host_id, id, enabled: found.enabled, ...conditions }
     const changed = await changeWebhook(db, seen, values, session)
     if (changed && environment.name === 'live') await recordAction(db, entry, session)
-    return changed
+    if (changed && to !== 'on') await dropWaiting(db, session, { host_id, id })
   })
-  if (switched && to !== 'on') await dropWaiting(db, { host_id, id }, now)
 }
 
 /** Turns off an endpoint because of its responses or failures, or because its key is no longer usable. */

@@ -83,7 +83,7 @@ export async function patchWebhook(
   id: number | undefined,
   { url, events, enabled }: WebhookPatch,
 ): Promise<{ webhook: Webhook; gap: HintGap | null }> {
-  const { db, clock } = app
+  const { db } = app
   const { hostId, keyId } = caller
   const found = await findOwnWebhook(app, caller, id)
   const actor = partnerActor(caller)
@@ -107,9 +107,9 @@ export async function patchWebhook(
       await recordWebhookAction(app, caller, 'change', found.id, session)
       if (!(await changeWebhook(db, { host_id: hostId, id: found.id }, values, session)))
         throw notFound('Webhook')
+      if (isMoved) await dropWaiting(db, session, found)
+      else if (removed.length > 0) await dropWaiting(db, session, found, removed)
     })
-  if (isMoved) await dropWaiting(db, found, clock(hostId))
-  if (removed.length > 0) await dropWaiting(db, found, clock(hostId), removed)
   if (enabled === true) await switchWebhook(app, found, 'on', { actor })
   const webhook = await findWebhook(db, hostId, id)
   return { webhook, gap: dropped ?? (enabled === true ? webhook.last_outage : null) }

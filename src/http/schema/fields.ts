@@ -76,7 +76,7 @@ export function requestObject<T extends TProperties>(
 ) {
   const schema = Type.Object(properties, { additionalProperties: true })
   const fields = Object.keys(properties)
-  // Problems outside the body's fields come first.
+  // Problems whose path is not one of the schema's fields come first.
   const placeOf = ({ path }: Problem) => fields.indexOf(path.split('.')[0] as string)
   const inOrder = (one: Problem, other: Problem) => placeOf(one) - placeOf(other)
   const validate = (value: unknown) => {

@@ -17,7 +17,7 @@ export function recognizableIn({ original_id, original_url }: Record<string, unk
 }
 
 /**
- * Compares a sent listing with one of the host's existing listings; returns null if they do not match. If both have an
+ * Compares a submitted listing with one of the host's existing listings; returns null if they do not match. If both have an
  * `original_id`, only that field is compared; otherwise, only `original_url` is. There is no fuzzy matching, because a
  * wrong merge is worse than a duplicate.
  */

@@ -35,7 +35,7 @@ const stopTimeoutMilliseconds = 20_000
 const reviveEveryMilliseconds = 1000
 
 /**
- * Joins the server that runs on this data directory, or starts a single-node replica set on a free loopback port. A
+ * Attaches to the server that runs on this data directory, or starts a single-node replica set on a free loopback port. A
  * killed server's data is recovered from the journal.
  *
  * @throws Error if no `mongod` is found, if it does not start in time, or if a restore was interrupted

@@ -1,7 +1,7 @@
 /** A column value that {@link rowReader} can decode. */
 type Value = number | string | Date | null
 
-/** BSON type codes of these values. */
+/** BSON type codes of the types in {@link Value}. */
 const types = { double: 1, text: 2, moment: 9, nothing: 10, integer: 16 } as const
 
 /**

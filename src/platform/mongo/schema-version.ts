@@ -31,7 +31,7 @@ export interface Release {
 /** The document that records which releases can serve a database. */
 interface SchemaVersion {
   _id: 'schema'
-  /** Version of the latest release that was started on the database. */
+  /** Schema version of the latest release that has been started on the database. */
   version: number
   /** Version of the earliest release that can still serve the database, because nothing it needs has been removed. */
   oldest: number

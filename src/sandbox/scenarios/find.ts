@@ -12,7 +12,7 @@ type ScenarioTarget = Pick<ScenarioParameters, 'booking_id' | 'listing_id'>
  * Returns the booking with the given `booking_id` if it is suitable or, if no id is given, the newest suitable booking.
  *
  * @param words suitable statuses
- * @param exceptIds ids of bookings that are not suitable
+ * @param exceptIds ids of bookings to exclude
  * @throws DomainError `validation` at `booking_id` or `listing_id` for an id that is not in the sandbox; `conflict` if
  * no booking is suitable
  */

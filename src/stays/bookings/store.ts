@@ -15,7 +15,7 @@ import type { Nights, Stay } from './units.ts'
  * every change has its own version. `changes/feed/page.ts` explains why the feed therefore never misses a change.
  */
 
-/** A new booking that has no version or position among the host's changes yet. */
+/** A new booking that has not been assigned a version or sequence number yet. */
 export type BookingDraft = Omit<StoredBooking, 'created_sequence' | 'created_at' | 'updated_at' | 'trace'>
 
 /** Stores a new booking with the version and sequence from its {@link Tick}. */

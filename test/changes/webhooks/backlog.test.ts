@@ -32,7 +32,7 @@ async function withBacklog(context: TestContext) {
 test.concurrent('changes for which no attempt can begin wait in the feed, and are sent as soon as an attempt may begin', async (context) => {
   const { expect } = context
   const { actor, id, made, gate, bookings } = await withBacklog(context)
-  // The healthy endpoint got all 14 hints, so the service has read all changes, but it stored only ten deliveries here.
+  // The healthy endpoint got all 14 hints, so the service has read all changes, but it has stored only ten deliveries for the slow endpoint.
   const stored = await webhookDeliveryModel(service.live.db).find({ webhook_id: id }).lean()
   expect(stored.map(({ attempts, in_flight }) => [attempts, in_flight])).toEqual(Array(10).fill([1, true]))
   // A booking that changes while it waits gets one hint, with its newest version.

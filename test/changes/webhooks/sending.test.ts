@@ -288,3 +288,30 @@ test.concurrent('an endpoint gets at most twenty attempts a second even if its h
   // The last twenty attempts start at least a second after the first twenty, however long a post takes to arrive.
   expect((times.at(20) as number) - startedAt).toBeGreaterThanOrEqual(1000)
 })
+
+test.concurrent('a hint stored while its endpoint is turned off is dropped too', async (context) => {
+  const { expect } = context
+  const { actor, id } = await hookedPartner(silent, startReceiver(context).url, ['booking.changed'])
+  await storeHint(actor.hostId, id, { at: Date.now() + 1000, begins: false })
+  await actor.send('PATCH', `${path}/${id}`, { body: { enabled: false } })
+  expect(await deliveriesOf(actor, id)).toEqual([])
+})
+
+test.concurrent('a hint whose process died while its endpoint was off can be resent', async (context) => {
+  const { expect } = context
+  const { actor, id } = await hookedPartner(silent, startReceiver(context).url, ['booking.changed'])
+  // The attempt began half a minute ago, so it counts as lost.
+  await storeHint(actor.hostId, id, { at: Date.now() - 30_000, begins: true })
+  for (const enabled of [false, true]) await actor.send('PATCH', `${path}/${id}`, { body: { enabled } })
+  const [dropped] = await deliveriesOf(actor, id)
+  expect(dropped).toMatchObject({ status: 'failed', next_attempt_at: null })
+  const resent = await actor.send('POST', `${path}/${id}/deliveries/${dropped.id}/resend`)
+  expect([resent.status, resent.body.data?.status]).toEqual([200, 'waiting'])
+})
+
+/** Stores a hint as the leader does. */
+async function storeHint(hostId: number, id: number, { at, begins }: { at: number; begins: boolean }) {
+  const change = hintOf('booking.changed', { booking_id: 1, listing_id: 1, version: '2026-11-20 12:00:05' })
+  const hint = newDelivery({ host_id: hostId, id }, change, new Date(at), begins, null)
+  await webhookDeliveryModel(silent.live.db).collection.insertOne(hint as never)
+}

@@ -172,7 +172,7 @@ test('two releases serve one database together, forwards and back, without losin
   expect(poller.failures).toEqual([])
   const acknowledged = [...load.acknowledged.values()]
   const stored = await storedVersions(actor)
-  // One booking was created before the load.
+  // One booking was created before the load started.
   expect(stored.size).toBe(new Set([booking_id, ...acknowledged]).size)
   expect(stored.size).toBe(acknowledged.length + 1)
   expect(poller.versions).toEqual(stored)
