@@ -19,7 +19,7 @@ export function serializeWebhook(webhook: Webhook): WebhookView {
 
 /**
  * Returns endpoints as one of the host's keys sees them. If an endpoint belongs to another usable key, its URL is shown
- * without query and fragment, which may contain a secret.
+ * without its query or fragment, which may contain a secret.
  */
 export async function showWebhooks(
   { liveDb, clock }: Pick<AppContext, 'liveDb' | 'clock'>,
