@@ -82,21 +82,29 @@ export async function oldestWaiting(db: Db, webhook: WebhookId, event: WebhookEv
 }
 
 /**
- * Drops the given events' waiting hints in the transaction that changes the endpoint, so that a hint stored by a
- * concurrent check cannot remain. Hints that have been attempted stay in the log as `failed`; the others are deleted.
+ * Returns the ids of an endpoint's waiting hints for the given events. Read in the transaction that changes the
+ * endpoint, they include every hint that a concurrent check has stored for the endpoint as it was.
  */
-export async function dropWaiting(
+export async function findWaitingIds(
   db: Db,
   session: Session,
   webhook: WebhookId,
   events: readonly WebhookEvent[] = webhookEvents,
-): Promise<void> {
-  const { collection } = webhookDeliveryModel(db)
+): Promise<Types.ObjectId[]> {
   const waiting = { ...webhookFilter(webhook), status: 'waiting', event: { $in: [...events] } }
-  await collection.deleteMany({ ...waiting, attempts: 0 }, { session })
+  const found = webhookDeliveryModel(db).collection.find(waiting, { projection: { _id: 1 }, session })
+  return (await found.toArray()).map(({ _id }) => _id)
+}
+
+/** Drops waiting hints. Hints that have been attempted stay in the log as `failed`; the others are deleted. */
+export async function dropWaiting(db: Db, webhook: WebhookId, ids: Types.ObjectId[]): Promise<void> {
+  if (ids.length === 0) return
+  const { collection } = webhookDeliveryModel(db)
+  const waiting = { ...webhookFilter(webhook), status: 'waiting', _id: { $in: ids } }
+  await collection.deleteMany({ ...waiting, attempts: 0 })
   // A hint in flight keeps the time at which its attempt is presumed lost, after which the hint can be resent.
-  await collection.updateMany({ ...waiting, in_flight: true }, { $set: { status: 'failed' } }, { session })
-  await collection.updateMany(waiting, { $set: { status: 'failed', next_attempt_at: null } }, { session })
+  await collection.updateMany({ ...waiting, in_flight: true }, { $set: { status: 'failed' } })
+  await collection.updateMany(waiting, { $set: { status: 'failed', next_attempt_at: null } })
 }
 
 /** Stores a delivery. */

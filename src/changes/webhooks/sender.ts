@@ -134,12 +134,12 @@ export class HintSender {
     if (webhooks.length === 0) return new Map()
     const hosts = [...new Set(webhooks.map(({ host_id }) => host_id))]
     const [clocks, counts] = await Promise.all([findClocks(db, hosts), countWaiting(db, hosts)])
-    for (const { _id, next } of counts) this.planCheck(_id.host_id, next)
     const clockOf = new Map(clocks.map((one) => [one._id, one]))
     const countOf = new Map(counts.map((one) => [nameOf(one._id), one]))
     const found = webhooks.map((webhook): EndpointWork => {
       const { count: waiting = 0, next = null } = countOf.get(nameOf(webhook)) ?? {}
       const [now, own] = [clock(webhook.host_id), this.attemptsOf(webhook)]
+      if (next) this.planCheck(webhook.host_id, next)
       const isDue = next !== null && next <= now
       const hostClock = clockOf.get(webhook.host_id)
       const hasNews = isBehind(webhook, hostClock)

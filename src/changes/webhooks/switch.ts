@@ -7,7 +7,7 @@ import type { AppContext } from '../../http/context.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { parseFeedTime } from '../../versions/format.ts'
 import { readHostClock } from '../../versions/host-clock-store.ts'
-import { dropWaiting, oldestWaiting } from './deliveries-store.ts'
+import { dropWaiting, findWaitingIds, oldestWaiting } from './deliveries-store.ts'
 import type { WebhookEvent } from './hint.ts'
 import type { HintGap, Webhook } from './model.ts'
 import type { DisabledReason } from './schema.ts'
@@ -59,8 +59,8 @@ export interface TurnOff {
 }
 
 /**
- * Turns an endpoint on or off and records this in the audit log, except in the sandbox, which has no audit log. Turning
- * an endpoint off drops its waiting hints. After it is turned on, hints start with the next change. Does nothing if the
+ * Turns an endpoint on or off and records this in the audit log, except in the sandbox, which has no audit log. Either
+ * way, waiting hints are dropped. After the endpoint is turned on, hints start with the next change. Does nothing if the
  * endpoint is already in the requested state or is gone.
  *
  * @param reason free text for the audit log
@@ -91,12 +91,14 @@ export async function switchWebhook(
     action: to === 'on' ? 'webhooks enable' : 'webhooks disable',
     target: why === null ? `webhook ${id}` : `webhook ${id}: ${why}`,
   }
-  await inHostTransaction(db, host_id, async (session) => {
+  const dropped = await inHostTransaction(db, host_id, async (session) => {
     const seen = { host_id, id, enabled: found.enabled, ...conditions }
     const changed = await changeWebhook(db, seen, values, session)
-    if (changed && environment.name === 'live') await recordAction(db, entry, session)
-    if (changed && to !== 'on') await dropWaiting(db, session, { host_id, id })
+    if (!changed) return []
+    if (environment.name === 'live') await recordAction(db, entry, session)
+    return findWaitingIds(db, session, { host_id, id })
   })
+  await dropWaiting(db, { host_id, id }, dropped)
 }
 
 /** Turns off an endpoint because of its responses or failures, or because its key is no longer usable. */

@@ -7,6 +7,7 @@ import { acquireLease, releaseLease } from '../../platform/mongo/lease.ts'
 import { fieldsOf, isSuccess, signPost } from './attempt.ts'
 import {
   dropWaiting,
+  findWaitingIds,
   insertDelivery,
   newDelivery,
   resendDelivery,
@@ -102,14 +103,15 @@ export async function patchWebhook(
     ...(isMoved || added.includes('message.created') ? { messages_seen } : {}),
     ...(enabled === true && found.created_by !== keyId ? { created_by: keyId } : {}),
   }
-  if (Object.keys(values).length > 0)
-    await inHostTransaction(db, hostId, async (session) => {
+  if (Object.keys(values).length > 0) {
+    const unwanted = await inHostTransaction(db, hostId, async (session) => {
       await recordWebhookAction(app, caller, 'change', found.id, session)
       if (!(await changeWebhook(db, { host_id: hostId, id: found.id }, values, session)))
         throw notFound('Webhook')
-      if (isMoved) await dropWaiting(db, session, found)
-      else if (removed.length > 0) await dropWaiting(db, session, found, removed)
+      return findWaitingIds(db, session, found, isMoved ? undefined : removed)
     })
+    await dropWaiting(db, found, unwanted)
+  }
   if (enabled === true) await switchWebhook(app, found, 'on', { actor })
   const webhook = await findWebhook(db, hostId, id)
   return { webhook, gap: dropped ?? (enabled === true ? webhook.last_outage : null) }

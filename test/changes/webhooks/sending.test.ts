@@ -295,6 +295,10 @@ test.concurrent('a hint stored while its endpoint is turned off is dropped too',
   await storeHint(actor.hostId, id, { at: Date.now() + 1000, begins: false })
   await actor.send('PATCH', `${path}/${id}`, { body: { enabled: false } })
   expect(await deliveriesOf(actor, id)).toEqual([])
+  // A process that dies at this point leaves a hint behind, which must not be sent once the endpoint is on again.
+  await storeHint(actor.hostId, id, { at: Date.now(), begins: false })
+  await actor.send('PATCH', `${path}/${id}`, { body: { enabled: true } })
+  expect(await deliveriesOf(actor, id)).toEqual([])
 })
 
 test.concurrent('a hint whose process died while its endpoint was off can be resent', async (context) => {
