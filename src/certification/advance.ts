@@ -132,29 +132,29 @@ function courseStepOf({ certification, step }: Run): CourseStep {
 async function playStep(run: Run): Promise<void> {
   const { app, bounds, hostId, certification, step } = run
   const { db, clockWatch } = app
-  const course = courseStepOf(run)
+  const courseStep = courseStepOf(run)
   let present: Certification | null = certification
-  const faults = course.faults?.(run) ?? []
-  const hints = course.hintFault ? [everyHint(course.hintFault)] : []
+  const faults = courseStep.faults?.(run) ?? []
+  const hints = courseStep.hintFault ? [everyHint(courseStep.hintFault)] : []
   const set = (until: Date | null) =>
     replaceRules(db, hostId, [...faults.map((fault) => timedRule(fault, until)), ...hints], certification._id)
   // A process that takes over a released step must not restart faults that have already started.
   if (step.state === 'begun') {
     // The product must not read any of the step's changes before all of them are visible, so the first fault lasts
     // until the step has been played. After that, all faults are reset and start with the next matching request.
-    const until = course.play ? new Date(run.now.getTime() + bounds.expiry) : null
+    const until = courseStep.play ? new Date(run.now.getTime() + bounds.expiry) : null
     await set(until)
     await releaseHeld(db, hostId)
     present = await changeCertification(db, certification, { step: { ...step, state: 'released' } })
     if (!present) return
   }
-  if (course.play) {
+  if (courseStep.play) {
     await Bun.sleep(bounds.settle)
-    await course.play(run)
+    await courseStep.play(run)
     if (faults.length > 0) await set(null)
   }
   const now = clockWatch.databaseNow()
-  const next = typeof course.next === 'function' ? await course.next(run) : course.next
+  const next = typeof courseStep.next === 'function' ? await courseStep.next(run) : courseStep.next
   await changeCertification(db, present, {
     next,
     step: { ...step, state: 'played', played_at: now, progress_at: now },
@@ -177,11 +177,11 @@ function everyHint(fault: FaultName): FaultRule {
 /** Examines the product's reaction to the played step, and moves on if the step is done or late. */
 async function checkStep(run: Run): Promise<void> {
   const { app, certification, step } = run
-  const course = courseStepOf(run)
-  const findings = await course.check(run)
-  const isLate = !findings.isDone && isLateAt(course, run, findings)
+  const courseStep = courseStepOf(run)
+  const findings = await courseStep.check(run)
+  const isLate = !findings.isDone && isLateAt(courseStep, run, findings)
   const results = isLate
-    ? { ...(await lateResults(course, run)), ...findings.results }
+    ? { ...(await lateResults(courseStep, run)), ...findings.results }
     : (findings.results ?? {})
   const cases = grade(certification, results)
   if (findings.isDone || isLate) {
@@ -228,8 +228,12 @@ async function beginNextStep(certification: Certification, done: Run): Promise<v
  * Returns true if a step has made no progress for too long. A step carried out by a person cannot be late until its
  * first request has arrived.
  */
-function isLateAt(course: CourseStep, { bounds, now, records, step }: Run, findings: StepFindings): boolean {
-  const { manualRoute, late, timeout } = course
+function isLateAt(
+  courseStep: CourseStep,
+  { bounds, now, records, step }: Run,
+  findings: StepFindings,
+): boolean {
+  const { manualRoute, late, timeout } = courseStep
   const first = records.find(({ operation }) => operation === manualRoute)
   const hasProgress = (findings.progress ?? 0) > step.progress
   if (!late || hasProgress || (manualRoute && !first)) return false
@@ -238,10 +242,10 @@ function isLateAt(course: CourseStep, { bounds, now, records, step }: Run, findi
 }
 
 /** Returns the results of a late step, by case. */
-async function lateResults(course: CourseStep, run: Run): Promise<Results> {
-  const late = (await course.late?.(run)) ?? {}
+async function lateResults(courseStep: CourseStep, run: Run): Promise<Results> {
+  const late = (await courseStep.late?.(run)) ?? {}
   if (typeof late !== 'string') return late
-  return Object.fromEntries(course.cases.map((name) => [name, failed(late, run.records)]))
+  return Object.fromEntries(courseStep.cases.map((name) => [name, failed(late, run.records)]))
 }
 
 /** Maximum number of request ids listed for a failed case. */

@@ -2,6 +2,7 @@ import { DomainError } from '../core/errors.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
 import type { CaseName } from './cases.ts'
 import type { Certification, Delivery } from './model.ts'
+import { feedRoute } from './observed.ts'
 import type { CertificationState } from './schema.ts'
 import {
   changesAfter,
@@ -17,8 +18,6 @@ import {
 } from './step.ts'
 import { findDelivered, findDeliveries, recordProblems } from './store.ts'
 
-/** The route of the feed. */
-export const feedRoute = 'GET /sandbox/integrations/:provider/bookings'
 /**
  * Minimum number of bookings that the first sync must read. If a product's filters leave fewer bookings, its sync
  * proves nothing.

@@ -1,14 +1,8 @@
 import { readHostClock } from '../versions/host-clock-store.ts'
 import type { CaseName } from './cases.ts'
-import {
-  arrivals,
-  checkArrivals,
-  gradeMissedBookings,
-  missingArrivals,
-  feedRoute as route,
-  syncProgress,
-} from './deliveries.ts'
+import { arrivals, checkArrivals, gradeMissedBookings, missingArrivals, syncProgress } from './deliveries.ts'
 import type { Facts, Next, RequestRecord } from './model.ts'
+import { feedRoute as route } from './observed.ts'
 import { passFirstVersion, play } from './play.ts'
 import {
   areFaultsOver,

@@ -8,7 +8,7 @@ import type { BookingDetail } from '../stays/bookings/schema.ts'
 import { parseFeedTime } from '../versions/format.ts'
 
 /** The routes whose responses deliver bookings. */
-const feed = 'GET /sandbox/integrations/:provider/bookings'
+export const feedRoute = 'GET /sandbox/integrations/:provider/bookings'
 const detail = 'GET /sandbox/integrations/:provider/bookings/:id'
 
 /** A booking from a response, with the fields that the feed and the detail have in common. */
@@ -23,7 +23,7 @@ export interface DeliveredBooking {
 /** Returns the bookings in a response, including a page that is sent as a 304 because the client already has it. */
 export function deliveredBookings({ operation, data }: Observed): DeliveredBooking[] {
   if (data === null) return []
-  if (operation === feed) return (data as { Bookings: FeedItem[] }).Bookings.map(toDelivered)
+  if (operation === feedRoute) return (data as { Bookings: FeedItem[] }).Bookings.map(toDelivered)
   if (operation !== detail) return []
   const { Booking } = data as { Booking: BookingDetail }
   return [toDelivered({ ...Booking, version: Booking.meta.version })]
@@ -50,7 +50,7 @@ export interface PagePlace {
 /** Returns the place of the feed page in a response, or null if the response is not a feed page. */
 export async function readPagePlace(db: Db, seen: Observed): Promise<PagePlace | null> {
   const { operation, status } = seen
-  if (operation !== feed || status !== 200) return null
+  if (operation !== feedRoute || status !== 200) return null
   const { page = 1, cursor, updated_after, consumer } = seen.query as FeedQuery
   if (cursor !== undefined) return { isFirst: false, from: readCursor('bookings', cursor)?.version ?? null }
   if (page > 1) return { isFirst: false, from: beforeFirst(seen) }

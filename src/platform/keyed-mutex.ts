@@ -17,7 +17,7 @@ export class KeyedMutex {
     this.lock = new AsyncLock({ timeout: timeoutMilliseconds, maxPending: 10_000 })
   }
 
-  /** @throws DomainError created by `refusal` */
+  /** @throws DomainError created by `timeoutError` */
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {
     try {
       // Unless it is bound, `work` runs in the previous task's async context, which may belong to another trace.

@@ -31,7 +31,10 @@ export interface Observed {
   data: unknown
 }
 
-/** Receives the requests to observed sandboxes, and limits how long these requests are held. */
+/**
+ * Receives the requests to observed sandboxes, and limits how long these requests are held. `process/wiring.ts` passes
+ * the certifications' observer.
+ */
 export interface Observer {
   observe(db: Db, observerId: number, seen: Observed): Promise<void>
   maxHoldSeconds: number
@@ -127,7 +130,7 @@ class SandboxVisit implements Visit {
   }
 
   async respond(answered: Answered, send: () => Response | undefined): Promise<Response | undefined> {
-    await this.observe(answered)
+    await this.report(answered)
     const { fault } = this
     const sent = send()
     if (fault !== 'lost_response' && fault !== 'cut_response') return sent
@@ -176,7 +179,7 @@ class SandboxVisit implements Visit {
   }
 
   /** Reports the request to the observer. Without an injected fault, a disconnected client is reported as `broken`. */
-  private async observe(answered: Answered): Promise<void> {
+  private async report(answered: Answered): Promise<void> {
     const { sandbox, sandboxes, arrival, at, scope } = this
     if (sandbox?.observer_id == null) return
     const { request, route, set } = arrival

@@ -31,7 +31,7 @@ export interface EndpointAttempts {
   /** True if hints may be waiting for an attempt to end. */
   mayHoldBack: boolean
   /** True if a hint is waiting because an attempt for its booking is in progress. */
-  hasHintBehind: boolean
+  hasBlockedHint: boolean
 }
 
 /** An endpoint that may have hints to send or may have to be turned off. */
@@ -99,9 +99,9 @@ export async function chooseAttempts(
   const turns = await reserveTurns(app, webhook.url, possible)
   const { stored, taken } = choose(turns.count)
   const hasMore = (slots === 0 ? isDue : found.length > slots) || taken.length < hints.length || mayBeMore
-  const hasDueBehind = isDue && slots > 0 && due.length < Math.max(1, Math.min(slots, found.length))
-  own.hasHintBehind = hasDueBehind || taken.some(({ begins }) => !begins)
-  own.mayHoldBack = inFlight.size > 0 || hasMore || own.hasHintBehind
+  const hasBlockedDueHint = isDue && slots > 0 && due.length < Math.max(1, Math.min(slots, found.length))
+  own.hasBlockedHint = hasBlockedDueHint || taken.some(({ begins }) => !begins)
+  own.mayHoldBack = inFlight.size > 0 || hasMore || own.hasBlockedHint
   const newPositions = () => {
     if (taken.length > 0) return positionsAfter(webhook, taken)
     // After a restore, clocks are ahead of the feeds. An endpoint that stayed behind could never be turned off.

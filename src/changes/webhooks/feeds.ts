@@ -24,6 +24,7 @@ interface HintFeed {
   read(db: Db, host_id: number, after: Date, limit: number): Promise<NewHint[]>
 }
 
+/** Whole bookings are read, because the feed's own rows contain no trace. */
 const hintFeeds = [
   hintFeed('booking.changed', 'bookings_seen', bookingFeedInFull, ({ id, listing_id }) => {
     return { booking_id: id, listing_id }

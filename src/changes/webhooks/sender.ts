@@ -39,8 +39,8 @@ const trimEveryAttempts = 50
  * for seconds.
  */
 export class HintSender {
-  private readonly moved = new Set<number>()
-  private mayHaveMissed = false
+  private readonly hostsToCheck = new Set<number>()
+  private mustCheckAll = false
   /** Time of each host's next planned check, on the host's clock, by host id. */
   private readonly plannedChecks = new Map<number, Date>()
   private readonly serving = new Map<number, Promise<void>>()
@@ -65,8 +65,8 @@ export class HintSender {
 
   /** Checks a host in the next round; `any` means that every host's feeds may have moved. */
   scheduleCheck(hostId: number | 'any'): void {
-    if (hostId === 'any') this.mayHaveMissed = true
-    else this.moved.add(hostId)
+    if (hostId === 'any') this.mustCheckAll = true
+    else this.hostsToCheck.add(hostId)
     this.running ??= this.run().finally(() => {
       this.running = undefined
     })
@@ -89,8 +89,8 @@ export class HintSender {
     const isDue = ([hostId, at]: [number, Date]) => at <= this.app.clock(hostId)
     const due = [...this.plannedChecks].filter(isDue).map(([hostId]) => hostId)
     for (const hostId of due) this.plannedChecks.delete(hostId)
-    for (const hostId of [...this.moved, ...due]) this.scheduleCheck(hostId)
-    if (this.mayHaveMissed) this.scheduleCheck('any')
+    for (const hostId of [...this.hostsToCheck, ...due]) this.scheduleCheck(hostId)
+    if (this.mustCheckAll) this.scheduleCheck('any')
   }
 
   /** Resolves once all attempts have ended. Call this only once `mayWork` returns false. */
@@ -101,7 +101,7 @@ export class HintSender {
 
   /** Serves hosts in rounds until no host is left to check. */
   private async run(): Promise<void> {
-    while (this.mayWork() && (this.mayHaveMissed || this.moved.size > 0)) {
+    while (this.mayWork() && (this.mustCheckAll || this.hostsToCheck.size > 0)) {
       const pause = Bun.sleep(roundMilliseconds)
       this.skipPause = Promise.withResolvers<void>()
       try {
@@ -110,10 +110,10 @@ export class HintSender {
         const room = Math.min(maxHosts, Math.floor((maxEndpoints - sending) / endpointsPerHost))
         for (const [hostId, work] of works)
           if (this.serving.size < room) this.serving.set(hostId, this.serve(hostId, work))
-          else this.moved.add(hostId)
+          else this.hostsToCheck.add(hostId)
       } catch (error) {
-        // The failed round may already have removed hosts from `moved`.
-        this.mayHaveMissed = true
+        // The failed round may already have removed hosts from `hostsToCheck`.
+        this.mustCheckAll = true
         await this.pauseAfter(error)
       }
       await Promise.race([pause, this.skipPause.promise])
@@ -123,13 +123,13 @@ export class HintSender {
   /** Returns the work for the hosts to check, by host id. */
   private async findWork(): Promise<Map<number, EndpointWork[]>> {
     const { db, clock } = this.app
-    if (this.mayHaveMissed) {
-      this.mayHaveMissed = false
-      for (const hostId of await findHostsWithWebhooks(db)) this.moved.add(hostId)
+    if (this.mustCheckAll) {
+      this.mustCheckAll = false
+      for (const hostId of await findHostsWithWebhooks(db)) this.hostsToCheck.add(hostId)
     }
-    const moved = [...this.moved].filter((hostId) => !this.serving.has(hostId)).slice(0, hostsPerRound)
+    const moved = [...this.hostsToCheck].filter((hostId) => !this.serving.has(hostId)).slice(0, hostsPerRound)
     // Hosts are removed before anything is read, so that a host that moves during the reads is checked again.
-    for (const hostId of moved) this.moved.delete(hostId)
+    for (const hostId of moved) this.hostsToCheck.delete(hostId)
     const webhooks = moved.length > 0 ? await findEnabledWebhooks(db, { hosts: moved }) : []
     if (webhooks.length === 0) return new Map()
     const hosts = [...new Set(webhooks.map(({ host_id }) => host_id))]
@@ -227,14 +227,14 @@ export class HintSender {
     }
     own.inFlight.delete(name)
     if (own.mayHoldBack || own.hasFailed) this.scheduleCheck(webhook.host_id)
-    if (own.hasHintBehind) this.skipPause.resolve()
+    if (own.hasBlockedHint) this.skipPause.resolve()
   }
 
   private attemptsOf(webhook: WebhookId): EndpointAttempts {
     const name = nameOf(webhook)
     const own = this.attempts.get(name) ?? {
       ...{ inFlight: new Map(), startedAt: [] },
-      ...{ hasFailed: false, mayHoldBack: false, hasHintBehind: false },
+      ...{ hasFailed: false, mayHoldBack: false, hasBlockedHint: false },
     }
     this.attempts.set(name, own)
     return own

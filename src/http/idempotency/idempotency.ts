@@ -27,7 +27,7 @@ export interface IdempotentContext {
 }
 
 /**
- * Carries out a write and returns its response. With an `Idempotency-Key`, the work, its event and its response are
+ * Carries out a write and returns its response. With an `Idempotency-Key`, the work, any job it causes and its response are
  * written in one transaction, so a crash leaves either all of them or none, and every retry gets the first response
  * byte for byte (decisions §11).
  *
