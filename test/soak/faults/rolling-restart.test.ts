@@ -12,13 +12,26 @@ const portOf = ({ url }: ServiceProcess) => Number(new URL(url).port)
 async function restartUnderLoad(
   services: ServiceProcess[],
   keepsAlive: boolean,
-  restart: (proxy: RunningNginx) => Promise<void>,
+  restart: (proxy: Pick<RunningNginx, 'renewCertificate'>) => Promise<void>,
 ) {
   const { key, hostId } = await observer.actor()
   const proxy = await startNginx(services.map(portOf), keepsAlive)
-  const load = new UserLoad(proxy.url, key, proxy.fetch)
+  let isReloaded = false
+  const send = (url: string, init: RequestInit) =>
+    proxy.fetch(url, init).catch((error) => {
+      // A reloaded nginx closes idle connections, on one of which a client may be sending. If nginx had passed the
+      // request on, its repetition would fail because the e-mail address is taken.
+      if (isReloaded && error.code === 'ECONNRESET') return proxy.fetch(url, init)
+      throw error
+    })
+  const load = new UserLoad(proxy.url, key, send)
   await Bun.sleep(500)
-  await restart(proxy)
+  await restart({
+    renewCertificate() {
+      isReloaded = true
+      return proxy.renewCertificate()
+    },
+  })
   await Bun.sleep(500)
   await load.stop()
   await proxy.stop()
