@@ -53,9 +53,9 @@ export function describeRequest(row: RequestRow): string {
   return [parts.join('  '), ...why.map((line) => `    ${line}`)].map(visible).join('\n')
 }
 
-/** How far back most rounds read. Several processes log requests, each of them up to 2 s late. */
+/** Look-back of most rounds in seconds. Each process logs its requests up to 2 s late. */
 const lookBackSeconds = 5
-/** How far back the other rounds read. A held request is logged when it ends, up to half a minute after it arrived. */
+/** Look-back of the other rounds in seconds. A held request is logged when it ends, up to 30 s after it arrives. */
 const heldLookBackSeconds = 40
 const roundsBetweenLongLooks = 15
 const pauseSeconds = 2

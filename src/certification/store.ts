@@ -35,7 +35,7 @@ export async function removeCertification(db: Db, id: number): Promise<void> {
 /**
  * Returns a key's certification by id.
  *
- * @throws DomainError `not_found` if there is none or the id is undefined
+ * @throws DomainError `not_found` if the key has no such certification or the id is undefined
  */
 export async function findCertification(
   db: Db,

@@ -118,7 +118,7 @@ export const restore = command({
   },
 })
 
-/** How far versions and ids move ahead by default. */
+/** Default distances by which the command moves versions and ids ahead. */
 const defaultDistance: SkipDistance = { seconds: 86_400, ids: 1_000_000 }
 
 const maxSeconds = 365 * 86_400

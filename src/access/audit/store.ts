@@ -5,7 +5,7 @@ import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { runBatched } from '../../platform/mongo/statements.ts'
 import { type AuditEntry, auditModel, type HostAuditEntry, hostAuditModel } from './model.ts'
 
-/** Who performed an action: the user who ran a command, a partner's key, or the service. */
+/** The actor that performed an action: a user who ran a command, a partner's key, or the service. */
 export type Actor = Pick<AuditEntry, 'user' | 'machine'> &
   Partial<Pick<AuditEntry, 'sudo_user' | 'database_user'>>
 

@@ -71,7 +71,7 @@ export async function listKeys(
     .lean()
 }
 
-/** Returns the key that has a secret with this hash, or null if there is none. */
+/** Returns the key that has a secret with this hash, or null if no key has one. */
 export async function findKeyByHash(db: Db, hash: string): Promise<ApiKey | null> {
   return keyModel(db).findOne({ 'secrets.hash': hash }).lean()
 }

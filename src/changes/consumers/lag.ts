@@ -8,7 +8,7 @@ import { type ConsumedFeed, consumedFeeds } from './schema.ts'
 import { consumerBatches } from './store.ts'
 import { unfilteredFeeds } from './unfiltered-feeds.ts'
 
-/** A consumer, and the version of its oldest unacknowledged change (null if there is none). */
+/** A consumer, and the version of its oldest unacknowledged change; null if all changes are acknowledged. */
 export interface Lagging {
   consumer: Consumer
   oldestPending: Date | null

@@ -30,7 +30,7 @@ const fields = {
   /** The versions up to which hints have been created for bookings and for messages. */
   bookings_seen: field.moment,
   messages_seen: field.moment,
-  /** Time of the first failure since the last success; null if there is none. */
+  /** Time of the first failure since the last success; null if no attempt has failed since then. */
   failing_since: field.momentOrNull,
   /** Versions after which hints may be missing; set while the endpoint is failing or off. */
   undelivered_since: field.objectOrNull(gapFields),
