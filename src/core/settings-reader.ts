@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { BlockList, isIP } from 'node:net'
-import currencyCodes from 'currency-codes'
+import { isCurrencyCode } from './money.ts'
 
 export type Environment = Record<string, string | undefined>
 
@@ -143,7 +143,7 @@ export function settingsReader(environment: Environment, problems: string[]) {
 
     currency(name: string, fallback: string): string {
       const value = (raw(name) ?? fallback).toUpperCase()
-      if (!currencyCodes.code(value)) problems.push(`${name} must be an ISO currency code`)
+      if (!isCurrencyCode(value)) problems.push(`${name} must be an ISO currency code`)
       return value
     },
 

@@ -189,7 +189,7 @@ test('bookings and listings ignore fields that a partner may not set', async () 
     api_created: false,
     price: 1,
     price_total: 1,
-    price_cents: 1,
+    price_minor: 1,
     updated_at: '2000-01-01',
     booking_id: own.booking_id,
     user_id: stolen.user_id,

@@ -1,5 +1,5 @@
-import currencyCodes from 'currency-codes'
 import { isCalendarDate, isFeedTime, isVersion, parseMoment } from '../../core/clock.ts'
+import { currencies, isCurrencyCode } from '../../core/money.ts'
 import { isIdText } from '../paths.ts'
 
 /** A string format: its check, its error message and its representation in the OpenAPI document. */
@@ -21,11 +21,6 @@ const responseStatus = /^(?:[2-5](?:xx|\d\d)|unanswered)$/
 
 /** Matches real dates of the Gregorian calendar, including leap days. */
 const datePattern = String.raw`(?:\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|1\d|2[0-8]))|(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)`
-
-const currencies = currencyCodes.codes()
-
-/** Returns true for an ISO 4217 code in upper or lower case. */
-export const isCurrencyCode = (code: string) => currencyCodes.code(code) !== undefined
 
 function isWebAddress(text: string): boolean {
   const url = URL.parse(text)

@@ -1,5 +1,6 @@
 import { daysBetween } from '../../core/clock.ts'
 import { invalidField, invalidFields, type Problem, type ProblemCode } from '../../core/errors.ts'
+import { decimalPlaces, toMinorUnits } from '../../core/money.ts'
 import type { AppContext } from '../../http/context.ts'
 import { findRowsCovering } from '../../inventory/availability/store.ts'
 import { type BookableListing, findBookableListing } from '../../inventory/listings/store.ts'
@@ -11,7 +12,7 @@ import { insertFirstMessage } from '../messages/store.ts'
 import type { StoredUser } from '../users/model.ts'
 import { findUserIfAny, requireNotErased } from '../users/store.ts'
 import type { StoredBooking } from './model.ts'
-import { priceStay, toCents } from './pricing.ts'
+import { priceStay } from './pricing.ts'
 import type { BookingCreate } from './schema.ts'
 import { bookingStatus } from './status.ts'
 import { type BookingDraft, findActiveStays, insertBooking, type RoomTypeStay } from './store.ts'
@@ -101,7 +102,10 @@ function draftOf(
 ): BookingDraft {
   const { prices } = listing.content
   const nights = daysBetween(input.checkin_at, input.checkout_at)
-  const price = priceStay(input.checkin_at, nights, roomType.prices ?? {}, prices?.extra_fees ?? [])
+  const currency = (prices?.currency ?? defaultCurrency).toUpperCase()
+  const places = decimalPlaces(currency)
+  const stay = { checkinAt: input.checkin_at, nights }
+  const { price, discount, total } = priceStay(stay, roomType.prices ?? {}, prices?.extra_fees ?? [], places)
   return {
     id,
     host_id: listing.host_id,
@@ -112,11 +116,12 @@ function draftOf(
     checkout_at: input.checkout_at,
     nights,
     status: bookingStatus.pending,
-    currency: (prices?.currency ?? defaultCurrency).toUpperCase(),
-    price_cents: price.priceCents,
-    discount_cents: price.discountCents,
-    price_total_cents: price.totalCents,
-    security_deposit_cents: toCents(prices?.security_deposit),
+    currency,
+    decimal_places: places,
+    price_minor: price,
+    discount_minor: discount,
+    price_total_minor: total,
+    security_deposit_minor: Number(toMinorUnits(prices?.security_deposit, places)),
     special_requests: input.message ?? null,
     cancellation_reason: null,
     confirmed_at: null,

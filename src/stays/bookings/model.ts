@@ -15,10 +15,16 @@ const fields = {
   nights: field.number,
   status: field.code<StatusNumber>(),
   currency: field.text,
-  price_cents: field.number,
-  discount_cents: field.number,
-  price_total_cents: field.number,
-  security_deposit_cents: field.number,
+  /**
+   * Decimal places of the currency when the booking was made. They are kept, because an update of ISO 4217 would
+   * otherwise move the decimal point of amounts that a guest has agreed to.
+   */
+  decimal_places: field.number,
+  /** Amounts, in minor units of the currency. */
+  price_minor: field.number,
+  discount_minor: field.number,
+  price_total_minor: field.number,
+  security_deposit_minor: field.number,
   special_requests: field.textOrNull,
   cancellation_reason: field.textOrNull,
   confirmed_at: field.momentOrNull,

@@ -1,3 +1,4 @@
+import { divide, percentOf, plus, times, toDecimal, toMinorUnits, zero } from '../../core/money.ts'
 import { months } from '../../inventory/listings/fields.ts'
 
 /** Basis of a stay's price: a room type's monthly prices in major units and its discounts in percent. */
@@ -16,34 +17,35 @@ export interface Fee {
   sum?: number | null
 }
 
-/** A stay's price, in integer cents. */
+/** First night (`YYYY-MM-DD`) and number of nights. */
+export interface PricedNights {
+  checkinAt: string
+  nights: number
+}
+
+/** A stay's price, in minor units of its currency. */
 export interface StayPrice {
-  priceCents: number
-  discountCents: number
-  totalCents: number
+  price: number
+  discount: number
+  total: number
 }
 
 const oneOff = new Set(['once', 'one_time', 'one-time', 'one_off', 'one-off'])
 const percentage = new Set(['percentage', 'percent'])
 const discountLengths = [360, 180, 90] as const
 
-/** Converts an amount in major units to cents, rounding half up. */
-export function toCents(amount: number | null | undefined): number {
-  // Shifts the decimal point in the text, because 1.005 × 100 is less than 100.5 in binary floating point.
-  const shifted = Number(`${amount ?? 0}e2`)
-  return Math.round(Number.isNaN(shifted) ? (amount ?? 0) * 100 : shifted)
-}
-
 /**
  * Prices a stay (decisions §6). Each night costs its month's price divided by the number of days in that month. The
- * discount for the longest length that the stay reaches is subtracted, and mandatory one-off fees are added.
+ * discount for the longest length that the stay reaches is subtracted, and mandatory one-off fees are added. The nights,
+ * the discount and each fee are rounded on their own, so that the amounts that a partner sees add up.
+ *
+ * @param places decimal places of the currency, to which amounts are rounded
  */
-export function priceStay(checkinAt: string, nights: number, tariff: Tariff, fees: Fee[]): StayPrice {
-  const priceCents = nightsCents(checkinAt, nights, tariff)
-  const percent = discountPercent(nights, tariff)
-  const discountCents = partOf(priceCents, percent)
-  const feesCents = fees.filter(isCharged).reduce((sum, fee) => sum + feeCents(fee, priceCents), 0)
-  return { priceCents, discountCents, totalCents: priceCents - discountCents + feesCents }
+export function priceStay(stay: PricedNights, tariff: Tariff, fees: Fee[], places: number): StayPrice {
+  const price = priceNights(stay, tariff, places)
+  const discount = percentOf(price, discountPercent(stay.nights, tariff))
+  const charged = fees.filter(isCharged).reduce((sum, fee) => sum + priceFee(fee, price, places), 0n)
+  return { price: Number(price), discount: Number(discount), total: Number(price - discount + charged) }
 }
 
 /**
@@ -52,18 +54,18 @@ export function priceStay(checkinAt: string, nights: number, tariff: Tariff, fee
  */
 const commonDays = 28 * 29 * 15 * 31
 
-function nightsCents(checkinAt: string, nights: number, tariff: Tariff): number {
+function priceNights({ checkinAt, nights }: PricedNights, tariff: Tariff, places: number): bigint {
   const [year = 0, firstMonth = 1, firstDay = 1] = checkinAt.split('-').map(Number)
-  let total = 0n
+  let sum = zero
   let left = nights
   for (let month = firstMonth; left > 0; month += 1) {
     const days = new Date(Date.UTC(year, month, 0)).getUTCDate()
     const charged = Math.min(left, days - (month === firstMonth ? firstDay - 1 : 0))
-    const monthCents = toCents(tariff[`price_${months[(month - 1) % 12]}`] ?? tariff.base_price)
-    total += BigInt(monthCents) * BigInt((charged * commonDays) / days)
+    const monthPrice = tariff[`price_${months[(month - 1) % 12]}`] ?? tariff.base_price ?? 0
+    sum = plus(sum, times(toDecimal(monthPrice), BigInt((charged * commonDays) / days)))
     left -= charged
   }
-  return Number((total * 2n + BigInt(commonDays)) / BigInt(commonDays * 2))
+  return divide(sum, BigInt(commonDays), places)
 }
 
 function discountPercent(nights: number, tariff: Tariff): number {
@@ -73,16 +75,11 @@ function discountPercent(nights: number, tariff: Tariff): number {
   return reached ? (tariff[`discount_${reached}`] ?? 0) : 0
 }
 
-/** Returns a percentage of an amount in cents, rounded half up. The percentage may have up to six decimal places. */
-function partOf(cents: number, percent: number): number {
-  const whole = 100_000_000n
-  return Number((BigInt(cents) * BigInt(Math.round(percent * 1e6)) * 2n + whole) / (whole * 2n))
-}
-
 function isCharged({ mandatory, frequency }: Fee): boolean {
   return mandatory === 1 && oneOff.has(frequency?.trim().toLowerCase() ?? '')
 }
 
-function feeCents({ type, sum }: Fee, priceCents: number): number {
-  return percentage.has(type?.trim().toLowerCase() ?? '') ? partOf(priceCents, sum ?? 0) : toCents(sum)
+function priceFee({ type, sum }: Fee, price: bigint, places: number): bigint {
+  if (percentage.has(type?.trim().toLowerCase() ?? '')) return percentOf(price, sum ?? 0)
+  return toMinorUnits(sum, places)
 }

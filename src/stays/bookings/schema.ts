@@ -64,7 +64,10 @@ export const bookingFields = {
   checkin_at: output.date('First night of the stay'),
   checkout_at: output.date('Day after the last night'),
   nights: output.integer('Number of nights', 'id'),
-  currency: output.text('ISO currency code of all amounts, in upper case', 'currency'),
+  currency: output.text(
+    'ISO currency code of all amounts, in upper case; amounts have as many decimal places as ISO 4217 gives it',
+    'currency',
+  ),
   version: output.text(
     'Version of this change, in UTC; pass the last version received as `updated_after`',
     'version',
@@ -104,7 +107,7 @@ export const Booking = withTitle(
     status: output.integer('Status as a number: 1 for pending, 2 for confirmed, 3 for cancelled', 'id'),
     type: output.literal('Kind of booking', 'api_booking'),
     currency,
-    price: output.number('Price of all nights before discount and fees, in major units'),
+    price: output.number('Price of all nights before discount and fees, in major units, rounded half up'),
     price_local: output.number('Same as `price`'),
     price_total: output.number('Price minus the discount plus mandatory one-off fees, in major units'),
     price_total_local: output.number('Same as `price_total`'),

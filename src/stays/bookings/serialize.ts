@@ -1,4 +1,5 @@
 import { toTimestamp, toTimestampOrNull } from '../../core/clock.ts'
+import { toMajorUnits } from '../../core/money.ts'
 import { findRoomTypeNames } from '../../inventory/listings/room-types-store.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { toVersion } from '../../versions/format.ts'
@@ -15,16 +16,11 @@ export function bookingReference(id: number): string {
   return `BK-${id}`
 }
 
-/** Converts cents to major units, in which the contract expresses all amounts. */
-function toMajorUnits(cents: number): number {
-  return cents / 100
-}
-
 /** Serializes a booking for a create response, as specified in the contract. */
 export function serializeBooking(booking: StoredBooking): Booking {
-  const price = toMajorUnits(booking.price_cents)
-  const total = toMajorUnits(booking.price_total_cents)
-  const deposit = toMajorUnits(booking.security_deposit_cents)
+  const price = toMajorUnits(booking.price_minor, booking.decimal_places)
+  const total = toMajorUnits(booking.price_total_minor, booking.decimal_places)
+  const deposit = toMajorUnits(booking.security_deposit_minor, booking.decimal_places)
   return {
     booking_id: booking.id,
     booking_no: bookingReference(booking.id),
@@ -46,7 +42,7 @@ export function serializeBooking(booking: StoredBooking): Booking {
     price_total_local: total,
     security_deposit: deposit,
     security_deposit_local: deposit,
-    discount: toMajorUnits(booking.discount_cents),
+    discount: toMajorUnits(booking.discount_minor, booking.decimal_places),
     transaction_fee: 0,
     service_fee: 0,
     service_fee_total: 0,
@@ -81,7 +77,7 @@ export function serializeBookingDetail(
   of: StoredUser | null,
   roomTypeName: string | null,
 ): BookingDetail {
-  const total = toMajorUnits(booking.price_total_cents)
+  const total = toMajorUnits(booking.price_total_minor, booking.decimal_places)
   // An erasure overwrites the user last, so the user may still have data that an erased booking must not show.
   const guest = booking.erased_at ? erasedPerson(booking.user_id) : of
   return {
@@ -106,7 +102,7 @@ export function serializeBookingDetail(
       currency: booking.currency,
       total,
       total_local: total,
-      security_deposit: toMajorUnits(booking.security_deposit_cents),
+      security_deposit: toMajorUnits(booking.security_deposit_minor, booking.decimal_places),
     },
     cancellation_reason: booking.cancellation_reason,
     notes: booking.special_requests,

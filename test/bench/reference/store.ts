@@ -185,10 +185,11 @@ const priced = {
   nights: 31,
   status: 1,
   currency: 'EUR',
-  price_cents: 90_000,
-  discount_cents: 0,
-  price_total_cents: 90_000,
-  security_deposit_cents: 0,
+  decimal_places: 2,
+  price_minor: 90_000,
+  discount_minor: 0,
+  price_total_minor: 90_000,
+  security_deposit_minor: 0,
 }
 
 function hashOf(key: string): string {

@@ -55,6 +55,61 @@ test('POST /v1/bookings responds 201 with every field of the contract', async ()
   })
 })
 
+/** Books January 2027 in a new listing, or a part of it. Returns the amounts of every response that shows some. */
+async function amountsOf(prices: object, base_price: number, checkout_at: string) {
+  const room_types = [{ name: 'T', prices: { base_price } }]
+  const written = await actor.send('POST', '/v1/listings', { body: { name: 'L', prices, room_types } })
+  const own = { user_id, listing_id: written.body.data.id, checkin_at: '2027-01-01', checkout_at }
+  const { data } = (await actor.send('POST', '/v1/bookings', { body: own })).body
+  const feed = `/v1/integrations/provider_one/bookings?include=detail&listing_id=${own.listing_id}`
+  const detail = await actor.send('GET', `/v1/integrations/provider_one/bookings/${data.booking_id}`)
+  const listing = await actor.send('GET', `/v1/listings/${own.listing_id}`)
+  return {
+    created: data,
+    detail: detail.body.data.Booking.pricing,
+    fed: (await actor.send('GET', feed)).body.data.Bookings[0].Booking.pricing,
+    stored: listing.body.data.room_types[0].prices.base_price,
+  }
+}
+
+test.each([
+  ['JPY', 100_001, '2027-01-02', { price: 3226, fee: 323, deposit: 1001 }],
+  ['HUF', 100_001, '2027-01-02', { price: 3225.84, fee: 322.58, deposit: 1000.55 }],
+  ['KWD', 1.234, '2027-02-01', { price: 1.234, fee: 0.123, deposit: 1000.55 }],
+  ['BHD', 0.001, '2027-02-01', { price: 0.001, fee: 0, deposit: 1000.55 }],
+  ['CLF', 1.00005, '2027-02-01', { price: 1.0001, fee: 0.1, deposit: 1000.55 }],
+])(
+  'amounts in %s are rounded to its minor units in every response, and the monthly price of %d stays as it was sent',
+  async (code, monthly, checkout_at, { price, fee, deposit }) => {
+    const extra_fees = [{ name: 'F', mandatory: 1, type: 'percent', sum: 10, frequency: 'once' }]
+    const prices = { currency: code.toLowerCase(), security_deposit: 1000.55, extra_fees }
+    const { created, detail, fed, stored } = await amountsOf(prices, monthly, checkout_at)
+    const total = Number((price + fee).toFixed(4))
+    expect(created).toMatchObject({
+      currency: code,
+      price,
+      price_local: price,
+      price_total: total,
+      price_total_local: total,
+      security_deposit: deposit,
+      security_deposit_local: deposit,
+    })
+    expect(detail).toEqual({ currency: code, total, total_local: total, security_deposit: deposit })
+    expect({ fed, stored }).toEqual({ fed: detail, stored: monthly })
+  },
+)
+
+test('a booking keeps its amounts when its currency leaves ISO 4217', async () => {
+  const { created, detail } = await amountsOf({ currency: 'kwd' }, 1.234, '2027-02-01')
+  const { booking_id } = created
+  await bookingModel(service.live.db).updateOne(
+    { host_id: actor.hostId, id: booking_id },
+    { currency: 'ZZZ' },
+  )
+  const { body } = await actor.send('GET', `/v1/integrations/provider_one/bookings/${booking_id}`)
+  expect(body.data.Booking.pricing).toEqual({ ...detail, currency: 'ZZZ' })
+})
+
 test('POST /v1/bookings stores its message as the first message of the guest', async () => {
   const stored = await messageModel(service.live.db)
     .find({ host_id: actor.hostId, booking_id: seeded.booking_id })
