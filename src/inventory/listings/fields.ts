@@ -31,7 +31,7 @@ const address = (about: string) => clearable(`${about}; stored, never fetched`, 
 const number = (about: string) => clearable(about, Type.Number({ minimum: 0, maximum: 1_000_000_000 }))
 const amount = (about: string) => clearable(`${about}, in major units`, money())
 const percent = (about: string) =>
-  clearable(`${about}, in percent`, Type.Number({ minimum: 0, maximum: 100 }))
+  optional(Type.Number({ minimum: 0, maximum: 100 }), `${about}, in percent; 0 or null if not set`)
 const whole = (about: string) => clearable(about, count())
 const flag = (about: string) => clearable(`${about}: 1 for yes, 0 for no`, count(1))
 const timeOfDay = (about: string) => clearable(`${about}, as HH:MM`, text(64, { format: 'time-of-day' }))

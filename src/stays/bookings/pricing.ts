@@ -68,11 +68,10 @@ function priceNights({ checkinAt, nights }: PricedNights, tariff: Tariff, places
   return divide(sum, BigInt(commonDays), places)
 }
 
+/** Returns the discount for the longest length that is set and reached. A discount of 0 percent counts as not set. */
 function discountPercent(nights: number, tariff: Tariff): number {
-  const reached = discountLengths.find(
-    (length) => nights >= length && (tariff[`discount_${length}`] ?? null) !== null,
-  )
-  return reached ? (tariff[`discount_${reached}`] ?? 0) : 0
+  const reached = discountLengths.filter((length) => nights >= length)
+  return reached.map((length) => tariff[`discount_${length}`]).find(Boolean) ?? 0
 }
 
 function isCharged({ mandatory, frequency }: Fee): boolean {

@@ -57,7 +57,9 @@ test.each([
   [400, { discount_90: 10, discount_180: 20, discount_360: 30 }, 30],
   [359, { discount_90: 10, discount_180: 20, discount_360: 30 }, 20],
   [400, { discount_90: 10, discount_360: null }, 10],
-  [400, { discount_90: 10, discount_180: 0 }, 0],
+  [400, { discount_90: 10, discount_180: 0 }, 10],
+  [400, { discount_180: 10, discount_360: 0 }, 10],
+  [400, { discount_90: 0, discount_180: 0, discount_360: 0 }, 0],
 ])('priceStay() of %i nights with %j takes %i percent off', (nights, discounts, percent) => {
   const tariff = { base_price: 1000, ...discounts }
   const { price, discount, total } = priceStay({ checkinAt: '2027-01-01', nights }, tariff, [], 2)
