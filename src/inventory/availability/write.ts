@@ -4,7 +4,7 @@ import { maxProblems } from '../../http/schema/problems.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { hostQueue, nextSequence } from '../../versions/host-clock-store.ts'
-import { findOwnedListings, hasRoomType, type OwnedListings } from '../listings/room-types-store.ts'
+import { findInvalidRoomTypes, findOwnedListings, type OwnedListings } from '../listings/room-types-store.ts'
 import { foreignListings, unknownRoomType } from '../listings/schema.ts'
 import { findCountsAfterWrite, makeRoom, requireRoom } from './capacity.ts'
 import { enqueueCompaction, needsCompaction } from './compaction.ts'
@@ -97,15 +97,12 @@ function requireOwned(items: AvailabilityItem[], { owned, foreign }: OwnedListin
       foreign.map((id, index) => ({ path: `unauthorized_listing_ids.${index}`, message: String(id) })),
     )
   }
-  const unknown = items.flatMap((item, index) => (hasRoomType(owned, item) ? [] : [{ item, index }]))
-  if (unknown.length === 0) return
+  const invalid = findInvalidRoomTypes(owned, items)
+  if (invalid.length === 0) return
   const reason = 'Room type not found or does not belong to listing'
-  const entries = unknown.map(({ item: { listing_id, room_type_id } }) =>
-    JSON.stringify({ listing_id, room_type_id, reason }),
-  )
-  const message = `[${[...new Set(entries)].join(',')}]`
+  const list = invalid.map(({ listing_id, room_type_id }) => ({ listing_id, room_type_id, reason }))
   throw new DomainError('invalid_ids', 'Invalid room types', [
-    { path: 'invalid_room_types', code: 'invalid', message },
-    ...unknown.slice(0, maxProblems - 1).map(({ index }) => unknownRoomType(index)),
+    { path: 'invalid_room_types', code: 'invalid', message: JSON.stringify(list) },
+    ...invalid.slice(0, maxProblems - 1).map(({ index }) => unknownRoomType(index)),
   ])
 }

@@ -61,8 +61,29 @@ export async function findRoomTypeNames(
   return new Map(listings.flatMap(({ found }) => found).map(({ id, name }) => [id, name ?? null]))
 }
 
-/** Returns true if the referenced listing is among the owned listings and has the referenced room type. */
-export function hasRoomType(
+/** A reference to a room type that its listing does not have, and the index of the first item that makes it. */
+export interface InvalidRoomType extends RoomTypeReference {
+  index: number
+}
+
+/**
+ * Returns the pairs of a bulk write whose room type does not belong to the listing, each once, so that a thousand
+ * ranges of one wrong room type do not hide a second one (decisions §8).
+ */
+export function findInvalidRoomTypes(
+  owned: Map<number, StoredListing>,
+  references: RoomTypeReference[],
+): InvalidRoomType[] {
+  const invalid = new Map<string, InvalidRoomType>()
+  for (const [index, { listing_id, room_type_id }] of references.entries()) {
+    const pair = `${listing_id} ${room_type_id}`
+    if (invalid.has(pair) || hasRoomType(owned, { listing_id, room_type_id })) continue
+    invalid.set(pair, { listing_id, room_type_id, index })
+  }
+  return [...invalid.values()]
+}
+
+function hasRoomType(
   owned: Map<number, StoredListing>,
   { listing_id, room_type_id }: RoomTypeReference,
 ): boolean {

@@ -224,10 +224,21 @@ test("POST availability for another listing's room types responds 400, with the 
 })
 
 test('POST availability names at most 99 items whose room types are not those of their listings', async () => {
-  const foreign = Array.from({ length: 120 }, () => item({ room_type_id: 999_999_999 }))
+  const foreign = Array.from({ length: 120 }, (_, index) => item({ room_type_id: 999_999_000 + index }))
   const { status, body } = await write([item(), ...foreign])
   expect([status, body.error.errors.length]).toEqual([400, 100])
   expect(body.error.errors.at(-1).path).toBe('data.99.room_type_id')
+})
+
+test('POST availability names each wrong pair of listing and room type once, at the first item that has it', async () => {
+  const many = Array.from({ length: 150 }, () => item({ room_type_id: 999_999_999 }))
+  const { body } = await write([item(), ...many, item({ room_type_id: 999_999_998 })])
+  const [list, ...rest] = body.error.errors
+  const pairs = JSON.parse(list.message).map(({ room_type_id }: { room_type_id: number }) => room_type_id)
+  expect({ pairs, paths: rest.map(({ path }: { path: string }) => path) }).toEqual({
+    pairs: [999_999_999, 999_999_998],
+    paths: ['data.1.room_type_id', 'data.151.room_type_id'],
+  })
 })
 
 test('POST availability reads a body of 2 MiB, and responds 413 to a body of more than 10 MiB', async () => {

@@ -7,7 +7,7 @@ import { ensureLock, takeLock } from '../../../platform/mongo/locks.ts'
 import type { UnitOfWork } from '../../../platform/mongo/transactions.ts'
 import type { StoredListing } from '../model.ts'
 import { type PriceChange, pushPrices } from '../prices-store.ts'
-import { findOwnedListings, hasRoomType } from '../room-types-store.ts'
+import { findInvalidRoomTypes, findOwnedListings } from '../room-types-store.ts'
 import { foreignListings, unknownRoomType } from '../schema.ts'
 import { listingLock } from '../store.ts'
 import type { RateItem } from './schema.ts'
@@ -60,16 +60,18 @@ async function requireOwnRoomTypes(
 ): Promise<void> {
   const { owned, foreign } = await findOwnedListings(db, hostId, items, session)
   if (foreign.length > 0) throw foreignListings([])
-  const unknown = items.flatMap((item, index) => (hasRoomType(owned, item) ? [] : [unknownRoomType(index)]))
-  if (unknown.length > 0)
-    throw new DomainError('invalid_ids', 'Invalid room types', unknown.slice(0, maxProblems))
+  const invalid = findInvalidRoomTypes(owned, items)
+  if (invalid.length > 0) {
+    const problems = invalid.slice(0, maxProblems).map(({ index }) => unknownRoomType(index))
+    throw new DomainError('invalid_ids', 'Invalid room types', problems)
+  }
   const problems = items.flatMap((item, index) => currencyProblem(item, index, owned, config))
   if (problems.length > 0) throw invalidFields(problems.slice(0, maxProblems))
 }
 
 /**
- * Reports a rate whose currency is not the listing's, because it would be charged as if it were in the listing's
- * currency.
+ * Reports a rate whose currency is not the one that the listing's bookings are charged in: the listing's, or else the
+ * default currency. The rate would be charged as if it were in that currency.
  */
 function currencyProblem(
   { listing_id, currency }: RateItem,

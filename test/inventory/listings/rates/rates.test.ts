@@ -102,6 +102,13 @@ test("POST rates responds 403 without problems for other hosts' listings, and 40
   ])
 })
 
+test('POST rates names each wrong pair of listing and room type once, at the first item that has it', async () => {
+  const many = Array.from({ length: 150 }, () => item({ room_type_id: 999_999_999 }))
+  const { status, body } = await write([item(), ...many, item({ room_type_id: 999_999_998 })])
+  const paths = body.error.errors.map((problem: { path: string }) => problem.path)
+  expect({ status, paths }).toEqual({ status: 400, paths: ['data.1.room_type_id', 'data.151.room_type_id'] })
+})
+
 test('if two items name one room type, the later one wins month by month, and other room types keep their prices', async () => {
   const owner = await service.actor()
   const room_types = [
