@@ -24,7 +24,7 @@ const RateItem = withTitle(
     ),
     currency: optional(
       text(64, { format: 'currency' }),
-      "ISO currency code, which must match the listing's currency; defaults to that currency if null or absent",
+      "ISO currency code, which must be the listing's currency, or the service's default if the listing has none; null or absent means that currency",
     ),
     ...monthlyPrices((month) =>
       optional(

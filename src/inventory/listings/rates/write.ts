@@ -79,8 +79,12 @@ function currencyProblem(
   owned: Map<number, StoredListing>,
   { defaultCurrency }: Config,
 ): Problem[] {
-  const charged = (owned.get(listing_id)?.content.prices?.currency ?? defaultCurrency).toUpperCase()
+  const own = owned.get(listing_id)?.content.prices?.currency
+  const charged = (own ?? defaultCurrency).toUpperCase()
   if (!currency || currency.toUpperCase() === charged) return []
   const path = `data.${index}.currency`
-  return [{ path, code: 'invalid', message: `"${path}" must be the currency of the listing, ${charged}` }]
+  const allowed = own
+    ? `the currency of the listing, ${charged}`
+    : `the default currency, ${charged}, because the listing has none`
+  return [{ path, code: 'invalid', message: `"${path}" must be ${allowed}` }]
 }

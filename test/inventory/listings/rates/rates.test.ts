@@ -109,6 +109,24 @@ test('POST rates names each wrong pair of listing and room type once, at the fir
   expect({ status, paths }).toEqual({ status: 400, paths: ['data.1.room_type_id', 'data.151.room_type_id'] })
 })
 
+test('rates of a listing without a currency must be in the default currency, and the refusal says so', async () => {
+  const room_types = [{ name: 'T', prices: { base_price: 1 } }]
+  const { body } = await actor.send('POST', '/v1/listings', { body: { name: 'L', room_types } })
+  const own = { listing_id: body.data.id, room_type_id: body.data.room_types[0].id, base_price: 2 }
+  const accepted = await write([{ ...own, currency: 'eur' }])
+  const refused = await write([{ ...own, currency: 'usd' }])
+  const message = '"data.0.currency" must be the default currency, EUR, because the listing has none'
+  expect({ accepted: accepted.status, refused: refused.status, errors: refused.body.error.errors }).toEqual({
+    accepted: 200,
+    refused: 422,
+    errors: [{ path: 'data.0.currency', code: 'invalid', message }],
+  })
+  const stated = await write([item({ currency: 'usd' })])
+  expect(stated.body.error.errors[0].message).toBe(
+    '"data.0.currency" must be the currency of the listing, EUR',
+  )
+})
+
 test('if two items name one room type, the later one wins month by month, and other room types keep their prices', async () => {
   const owner = await service.actor()
   const room_types = [
