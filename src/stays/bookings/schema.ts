@@ -65,7 +65,7 @@ export const bookingFields = {
   checkout_at: output.date('Day after the last night'),
   nights: output.integer('Number of nights', 'id'),
   currency: output.text(
-    'ISO currency code of all amounts, in upper case; amounts have as many decimal places as ISO 4217 gives it',
+    'ISO currency code of all amounts, in upper case; determines how many decimal places they have (ISO 4217)',
     'currency',
   ),
   version: output.text(
