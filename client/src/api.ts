@@ -1011,9 +1011,9 @@ export interface components {
              * @enum {string}
              */
             type: "api_booking";
-            /** @description ISO currency code of all amounts, in upper case */
+            /** @description ISO currency code of all amounts, in upper case; determines how many decimal places they have (ISO 4217) */
             currency: string;
-            /** @description Price of all nights before discount and fees, in major units */
+            /** @description Price of all nights before discount and fees, in major units, rounded half up */
             price: number;
             /** @description Same as `price` */
             price_local: number;
@@ -1216,7 +1216,7 @@ export interface components {
             };
             /** @description Price */
             pricing: {
-                /** @description ISO currency code of all amounts, in upper case */
+                /** @description ISO currency code of all amounts, in upper case; determines how many decimal places they have (ISO 4217) */
                 currency: string;
                 /** @description Total price, in major units */
                 total: number;
@@ -2330,7 +2330,7 @@ export interface components {
             room_type_id: number;
             /** @description Price for months that have no price of their own, in major units */
             base_price: number;
-            /** @description ISO currency code, which must match the listing's currency; defaults to that currency if null or absent */
+            /** @description ISO currency code, which must be the listing's currency, or the service's default if the listing has none; null or absent means that currency */
             currency?: string | null;
             /** @description Price for January, in major units; null clears the price, and an absent field keeps it */
             price_jan?: number | null;
@@ -2575,11 +2575,11 @@ export interface components {
             price_nov: number | null;
             /** @description Price for December, replacing the base price, in major units; null if not set */
             price_dec: number | null;
-            /** @description Discount for stays of 90 nights or more, in percent; null if not set */
+            /** @description Discount for stays of 90 nights or more, in percent; 0 or null if not set */
             discount_90: number | null;
-            /** @description Discount for stays of 180 nights or more, replacing the discount for shorter stays, in percent; null if not set */
+            /** @description Discount for stays of 180 nights or more, replacing the discount for shorter stays, in percent; 0 or null if not set */
             discount_180: number | null;
-            /** @description Discount for stays of 360 nights or more, replacing the discounts for shorter stays, in percent; null if not set */
+            /** @description Discount for stays of 360 nights or more, replacing the discounts for shorter stays, in percent; 0 or null if not set */
             discount_360: number | null;
         };
         RoomTypePricesWrite: {
@@ -2609,11 +2609,11 @@ export interface components {
             price_nov?: number | null;
             /** @description Price for December, replacing the base price, in major units; null if not set */
             price_dec?: number | null;
-            /** @description Discount for stays of 90 nights or more, in percent; null if not set */
+            /** @description Discount for stays of 90 nights or more, in percent; 0 or null if not set */
             discount_90?: number | null;
-            /** @description Discount for stays of 180 nights or more, replacing the discount for shorter stays, in percent; null if not set */
+            /** @description Discount for stays of 180 nights or more, replacing the discount for shorter stays, in percent; 0 or null if not set */
             discount_180?: number | null;
-            /** @description Discount for stays of 360 nights or more, replacing the discounts for shorter stays, in percent; null if not set */
+            /** @description Discount for stays of 360 nights or more, replacing the discounts for shorter stays, in percent; 0 or null if not set */
             discount_360?: number | null;
         };
         RoomTypeWrite: {
