@@ -99,6 +99,22 @@ test.each([
   },
 )
 
+test('a listing without a currency is charged and rounded in DEFAULT_CURRENCY', async () => {
+  const owner = await (await testApp({ DEFAULT_CURRENCY: 'KWD' })).actor()
+  const own = await seedBooking(owner)
+  const prices = { base_price: 1.2345 }
+  await owner.send('PATCH', `/v1/listings/${own.listing_id}`, {
+    body: { prices: { currency: null, extra_fees: [] }, room_types: [{ id: own.room_type_id, prices }] },
+  })
+  const stay = { checkin_at: '2027-01-01', checkout_at: '2027-02-01' }
+  const { user_id, listing_id, room_type_id } = own
+  const { body } = await owner.send('POST', '/v1/bookings', {
+    body: { user_id, listing_id, room_type_id, ...stay },
+  })
+  const { currency, price, price_total } = body.data
+  expect({ currency, price, price_total }).toEqual({ currency: 'KWD', price: 1.235, price_total: 1.235 })
+})
+
 test('a booking keeps its amounts when its currency leaves ISO 4217', async () => {
   const { created, detail } = await amountsOf({ currency: 'kwd' }, 1.234, '2027-02-01')
   const { booking_id } = created
