@@ -920,9 +920,9 @@ export interface components {
     schemas: {
         AvailabilityItem: {
             /** @description Id of the listing */
-            listing_id: number;
+            listing_id: number | string;
             /** @description Id of a room type of that listing */
-            room_type_id: number;
+            room_type_id: number | string;
             /** @description Number of units left on each day of the range; 0 closes the range */
             available: number;
             /**
@@ -1145,11 +1145,11 @@ export interface components {
         BookingConfirm: Record<string, never>;
         BookingCreate: {
             /** @description Id of a user created by this host */
-            user_id: number;
+            user_id: number | string;
             /** @description Id of one of the host's listings; the listing must not be inactive */
-            listing_id: number;
+            listing_id: number | string;
             /** @description Id of a room type of the listing; may be null or absent only if the listing has exactly one room type */
-            room_type_id?: number | null;
+            room_type_id?: number | string | null;
             /**
              * Format: date
              * @description First night of the stay; past dates are allowed
@@ -1392,7 +1392,7 @@ export interface components {
             /** @description Bookings that the product holds; at most 10000 entries */
             bookings: {
                 /** @description Id of the booking */
-                booking_id: number;
+                booking_id: number | string;
                 /**
                  * @description Status of the booking
                  * @enum {string}
@@ -2302,11 +2302,8 @@ export interface components {
         Problem: {
             /** @description Path of the field, with dots and indexes, such as `room_types.0.name` */
             path: string;
-            /**
-             * @description Machine-readable code of the problem
-             * @enum {string}
-             */
-            code: "required" | "invalid" | "max" | "min" | "unavailable" | "conflict" | "forbidden" | "rate_limited";
+            /** @description Machine-readable code of the problem; later versions of the service may add codes */
+            code: string;
             /** @description Human-readable description of the problem */
             message: string;
         };
@@ -2325,9 +2322,9 @@ export interface components {
         };
         RateItem: {
             /** @description Id of the listing */
-            listing_id: number;
+            listing_id: number | string;
             /** @description Id of a room type of that listing */
-            room_type_id: number;
+            room_type_id: number | string;
             /** @description Price for months that have no price of their own, in major units */
             base_price: number;
             /** @description ISO currency code, which must be the listing's currency, or the service's default if the listing has none; null or absent means that currency */
@@ -2397,7 +2394,7 @@ export interface components {
         };
         ReferenceWrite: {
             /** @description Id of the entry in the platform's own list */
-            id: number;
+            id: number | string;
         };
         Request: {
             /** @description Id of the entry; unique, unlike a request id, which may repeat */
@@ -2618,7 +2615,7 @@ export interface components {
         };
         RoomTypeWrite: {
             /** @description Id of the room type: our id as an integer or, on create, your own as a string; null or absent to add a new one */
-            id?: (number | string) | null;
+            id?: number | string | null;
             /** @description Name of the room type; must not be null once a name is stored */
             name?: string | null;
             /** @description Kind of room (any word); null if not set */
@@ -2655,7 +2652,7 @@ export interface components {
         };
         RoomWrite: {
             /** @description Id of the room: our id as an integer or, on create, your own as a string; null or absent to add a new one */
-            id?: (number | string) | null;
+            id?: number | string | null;
             /** @description Name of the room; must not be null once a name is stored */
             name?: string | null;
             /** @description Description of the room; null if not set */
@@ -2718,11 +2715,8 @@ export interface components {
                 fault: "rate_limited" | "internal_error" | "bad_gateway" | "unauthorized" | "slow" | "lost_request" | "lost_response" | "cut_response" | "hint_lost" | "hint_twice" | "hint_late" | "hint_forged" | "hint_old";
                 /** @description Operation whose requests meet the fault, by its id below `/v1`; null or absent for all operations */
                 operation?: string | null;
-                /**
-                 * @description Event whose hints meet the fault, for a fault of hints; null or absent for all events
-                 * @enum {string|null}
-                 */
-                event?: "booking.changed" | "message.created" | null;
+                /** @description Event whose hints meet the fault, for a fault of hints; null or absent for all events */
+                event?: ("booking.changed" | "message.created") | null;
                 /**
                  * @description Number of requests or hints that pass before the first fault
                  * @default 0
@@ -2755,9 +2749,9 @@ export interface components {
         };
         SandboxScenarioParameters: {
             /** @description Id of the listing in which the scenario plays; null for the first listing with units left */
-            listing_id?: number | null;
+            listing_id?: number | string | null;
             /** @description Id of the booking that the scenario is about; null for the newest suitable booking */
-            booking_id?: number | null;
+            booking_id?: number | string | null;
             /** @description Number of guests, messages, or stays of each status, depending on the scenario; null for 1 */
             count?: number | null;
             /**

@@ -32,7 +32,12 @@ export function normalizePermissions(words: string[]): { known: Permission[]; un
 /** @throws DomainError `forbidden`, naming the permission, if it was not granted */
 export function requirePermission(permission: Permission | 'any', granted: readonly Permission[]): void {
   if (permission === 'any' || granted.includes(permission)) return
-  throw new DomainError('forbidden', `The API key lacks the required permission "${permission}"`, [
+  throw missingPermission(permission)
+}
+
+/** Returns the 403 error for a key that lacks the permission (contract, Authentication 7). */
+export function missingPermission(permission: string): DomainError {
+  return new DomainError('forbidden', `The API key lacks the required permission "${permission}"`, [
     { path: 'required_permission', code: 'forbidden', message: permission },
   ])
 }

@@ -33,7 +33,7 @@ export async function openBrowser(origin: string) {
   afterAll(() => browser.close())
   return {
     /**
-     * Opens a page and records its errors, its requests and the requests that leave its origin.
+     * Opens a page and records its errors and warnings, its requests and the requests that leave its origin.
      *
      * @param movesClock true if the test moves `page.clock`
      * @param javaScriptEnabled true if the page's scripts run
@@ -54,7 +54,9 @@ export async function openBrowser(origin: string) {
       if (movesClock) await page.clock.install()
       const complaints: string[] = []
       const asked: string[] = []
-      page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+      page.on('console', (message) => {
+        if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+      })
       page.on('pageerror', (error) => complaints.push(error.message))
       page.on('request', (request) => {
         const isLocal = /^(data|blob):/.test(request.url())

@@ -72,7 +72,8 @@ async function tryToStore(
   }
 }
 
-function usedByAnother(): DomainError {
+/** Returns the 409 error for a provider key that another account has stored (contract, provider-key). */
+export function usedByAnother(): DomainError {
   return new DomainError('conflict', 'The provider key is already used by another account')
 }
 

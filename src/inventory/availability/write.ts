@@ -4,7 +4,12 @@ import { maxProblems } from '../../http/schema/problems.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { hostQueue, nextSequence } from '../../versions/host-clock-store.ts'
-import { findInvalidRoomTypes, findOwnedListings, type OwnedListings } from '../listings/room-types-store.ts'
+import {
+  findInvalidRoomTypes,
+  findOwnedListings,
+  type InvalidRoomType,
+  type OwnedListings,
+} from '../listings/room-types-store.ts'
 import { foreignListings, unknownRoomType } from '../listings/schema.ts'
 import { findCountsAfterWrite, makeRoom, requireRoom } from './capacity.ts'
 import { enqueueCompaction, needsCompaction } from './compaction.ts'
@@ -98,10 +103,14 @@ function requireOwned(items: AvailabilityItem[], { owned, foreign }: OwnedListin
     )
   }
   const invalid = findInvalidRoomTypes(owned, items)
-  if (invalid.length === 0) return
+  if (invalid.length > 0) throw invalidRoomTypes(invalid)
+}
+
+/** Returns the 400 error for items whose room type does not belong to their listing (contract, Availability). */
+export function invalidRoomTypes(invalid: InvalidRoomType[]): DomainError {
   const reason = 'Room type not found or does not belong to listing'
   const list = invalid.map(({ listing_id, room_type_id }) => ({ listing_id, room_type_id, reason }))
-  throw new DomainError('invalid_ids', 'Invalid room types', [
+  return new DomainError('invalid_ids', 'Invalid room types', [
     { path: 'invalid_room_types', code: 'invalid', message: JSON.stringify(list) },
     ...invalid.slice(0, maxProblems - 1).map(({ index }) => unknownRoomType(index)),
   ])

@@ -197,7 +197,11 @@ function changedMeanwhile(): DomainError {
   return new DomainError('conflict', 'Another request is changing the same listing; try again', [], 1)
 }
 
-function inactiveMatch(listing: StoredListing, { method, confidence }: Match): DomainError {
+/** Returns the 409 error for a listing that matches an inactive one (contract, Listing conflict detail). */
+export function inactiveMatch(
+  listing: Pick<StoredListing, 'id'>,
+  { method, confidence }: Match,
+): DomainError {
   const entries: [string, string][] = [
     ['action', 'skipped'],
     ['listing_id', String(listing.id)],

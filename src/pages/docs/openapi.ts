@@ -77,13 +77,18 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
     'x-permission': permission,
     'x-body-required': required,
     'x-opens-sandbox': opensSandbox,
-    'x-meets-faults': _,
+    'x-meets-faults': canMeetFaults,
     ...detail
   } = hooks.detail
   const document = (schema: Json) => documentSchema(schema, components)
   const query = hooks.query ? queryParameters(document(hooks.query)) : []
   const takes = (header: string) => (detail.parameters ?? []).some(({ name }: Json) => name === header)
-  const [isIdempotent, isConditional] = [takes('Idempotency-Key'), takes('If-None-Match')]
+  const isIdempotent = takes('Idempotency-Key')
+  const isConditional = takes('If-None-Match')
+  const takesBody = hooks.body !== undefined
+  const meetsFaults = isSandbox && canMeetFaults
+  const success = { isIdempotent, isConditional, takesBody, meetsFaults }
+  const kinds = errorsOf(declared, query.length > 0, isSandbox && opensSandbox)
   return {
     ...detail,
     operationId: isSandbox ? inSandbox(detail.operationId) : detail.operationId,
@@ -97,14 +102,10 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
       : {}),
     responses: {
       ...mapValues(hooks.response, (schema, status) =>
-        documentSuccess(document(schema), exampleOf(name, status, isSandbox), {
-          isIdempotent,
-          isConditional,
-          takesBody: hooks.body !== undefined,
-        }),
+        documentSuccess(document(schema), exampleOf(name, status, isSandbox), success),
       ),
-      ...(isConditional ? { 304: notModified } : {}),
-      ...documentErrors(errorsOf(declared, query.length > 0, isSandbox && opensSandbox), permission),
+      ...(isConditional ? { 304: notModified(meetsFaults) } : {}),
+      ...documentErrors(kinds, { operation: name, permission, takesBody, meetsFaults }),
     },
   }
 }

@@ -3,7 +3,7 @@ import { swagger } from '@elysiajs/swagger'
 import { Elysia } from 'elysia'
 import { agentsElement, renderMarkdown, renderPage } from '../guide/page.ts'
 import { listOperations, pathOf } from './operations.ts'
-import type { Json } from './schemas.ts'
+import { type Json, mapValues } from './schemas.ts'
 
 const path = '/docs'
 
@@ -78,6 +78,18 @@ export async function renderReference(
       .replace('</head>', `<link rel="icon" href="data:,">${agentsElement}${scripts.join('')}</head>`)
       .replace('<body>', `<body>${placeholder(document)}`)
   )
+}
+
+/**
+ * Adds a type to each schema that is either a named object or null. Without it, Scalar takes the whole document for
+ * invalid; with it, generators write a longer type, so only the page's document has it.
+ */
+export function withUnionTypes(node: Json): Json {
+  if (Array.isArray(node)) return node.map(withUnionTypes)
+  if (typeof node !== 'object' || node === null) return node
+  const typed = mapValues(node, withUnionTypes)
+  const isNullableObject = node.anyOf?.[0]?.$ref && !node.type
+  return isNullableObject ? { ...typed, type: ['object', 'null'] } : typed
 }
 
 /** Renders the content shown until Scalar has rendered the page, or if scripts are disabled. */

@@ -1,5 +1,5 @@
 import type { ErrorKind } from '../../core/errors.ts'
-import { exampleError } from './examples.ts'
+import { type ExampleError, exampleErrors } from './examples.ts'
 import type { Json } from './schemas.ts'
 
 /** The definitions of all headers that responses refer to. */
@@ -33,6 +33,11 @@ export const headers = {
     description: '`handling=strict` if the request asked for it with `Prefer`',
     schema: { type: 'string', enum: ['handling=strict'] },
   },
+  'Sandbox-Fault': {
+    description: 'Fault of the sandbox that produced or changed this response; absent if there is none',
+    schema: { type: 'string' },
+    example: 'slow',
+  },
   'Idempotent-Replayed': {
     description:
       '`true` if this is the stored response to an earlier request with the same `Idempotency-Key`',
@@ -46,18 +51,20 @@ function headersOf(...names: (keyof typeof headers)[]): Json {
 
 const always = headersOf('X-Request-Id', 'RateLimit-Policy', 'RateLimit')
 
-/** Properties of a route that add headers to its responses. */
-interface Extras {
+/** Properties of a route that add headers to its successful responses. */
+interface SuccessExtras {
   isIdempotent: boolean
   isConditional: boolean
   takesBody: boolean
+  /** The sandbox can inject a fault into the operation's requests. */
+  meetsFaults: boolean
 }
 
 /** Documents a success response with its schema and its recorded example, if any. */
 export function documentSuccess(
   schema: Json,
   example: unknown,
-  { isIdempotent, isConditional, takesBody }: Extras,
+  { isIdempotent, isConditional, takesBody, meetsFaults }: SuccessExtras,
 ): Json {
   return {
     description: 'Success',
@@ -66,40 +73,59 @@ export function documentSuccess(
       ...(isIdempotent ? headersOf('Idempotent-Replayed') : {}),
       ...(isConditional ? headersOf('ETag') : {}),
       ...(takesBody ? headersOf('Preference-Applied') : {}),
+      ...(meetsFaults ? headersOf('Sandbox-Fault') : {}),
     },
     content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
   }
 }
 
-/** The 304 response to a client that already has the current page. */
-export const notModified: Json = {
-  description: 'The page still matches `If-None-Match`',
-  headers: { ...always, ...headersOf('ETag') },
+/** Documents the 304 response to a client that already has the current page. */
+export function notModified(meetsFaults: boolean): Json {
+  return {
+    description: 'The page still matches `If-None-Match`',
+    headers: {
+      ...always,
+      ...headersOf('ETag'),
+      ...(meetsFaults ? headersOf('Sandbox-Fault') : {}),
+    },
+  }
+}
+
+/** Properties of an operation on which its error responses depend. */
+interface ErrorExtras {
+  /** Method and path below `/v1` or `/sandbox`, such as `POST /users`. */
+  operation: string
+  permission: string
+  takesBody: boolean
+  meetsFaults: boolean
 }
 
 /** Documents the error responses for the given kinds, grouped by status. */
-export function documentErrors(kinds: ErrorKind[], permission: string): Json {
-  const byStatus = Map.groupBy(new Set(kinds), (kind) => exampleError(kind).status)
+export function documentErrors(kinds: ErrorKind[], extras: ErrorExtras): Json {
+  const examples = exampleErrors([...new Set(kinds)], extras.operation, extras.permission)
+  const byStatus = Map.groupBy(examples, ({ status }) => status)
   return Object.fromEntries(
-    [...byStatus].map(([status, sameStatus]) => [status, documentError(status, sameStatus, permission)]),
+    [...byStatus].map(([status, sameStatus]) => [status, documentError(status, sameStatus, extras)]),
   )
 }
 
-function documentError(status: number, kinds: ErrorKind[], permission: string): Json {
-  const examples = Object.fromEntries(
-    kinds.map((kind) => [kind, { value: exampleError(kind, permission).body }]),
-  )
+function documentError(status: number, errors: ExampleError[], extras: ErrorExtras): Json {
+  const examples = Object.fromEntries(errors.map(({ name, body }) => [name, { value: body }]))
   return {
-    description: kinds.map((kind) => kind.replaceAll('_', ' ')).join(', or '),
-    headers: errorHeaders(status),
+    description: errors.map(({ name }) => name.replaceAll('_', ' ')).join(', or '),
+    headers: errorHeaders(status, extras),
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples } },
   }
 }
 
 /** Returns an error response's headers. An unknown key has no limit, and only some errors are worth retrying. */
-function errorHeaders(status: number): Json {
-  if (status === 401) return headersOf('X-Request-Id')
-  return [409, 429, 500].includes(status) ? { ...always, ...headersOf('Retry-After') } : always
+function errorHeaders(status: number, { takesBody, meetsFaults }: ErrorExtras): Json {
+  return {
+    ...(status === 401 ? headersOf('X-Request-Id') : always),
+    ...([409, 429, 500].includes(status) ? headersOf('Retry-After') : {}),
+    ...(takesBody ? headersOf('Preference-Applied') : {}),
+    ...(meetsFaults ? headersOf('Sandbox-Fault') : {}),
+  }
 }
 
 /** The error envelope (contract, Errors). */
@@ -142,8 +168,8 @@ export const problemSchema: Json = {
     },
     code: {
       type: 'string',
-      description: 'Machine-readable code of the problem',
-      enum: ['required', 'invalid', 'max', 'min', 'unavailable', 'conflict', 'forbidden', 'rate_limited'],
+      description: 'Machine-readable code of the problem; later versions of the service may add codes',
+      examples: ['required', 'invalid', 'max', 'min', 'unavailable', 'conflict', 'forbidden', 'rate_limited'],
     },
     message: { type: 'string', description: 'Human-readable description of the problem' },
   },

@@ -42,7 +42,7 @@ async function makeDocumentation(config: Config, app: AnyElysia): Promise<Files>
   const { openApiDocument } = await import('./openapi.ts')
   const { listOperations, pathOf, singleOperation } = await import('./operations.ts')
   const { withSamples } = await import('./samples.ts')
-  const { changelogPage, renderReference } = await import('./page.ts')
+  const { changelogPage, renderReference, withUnionTypes } = await import('./page.ts')
   const script = new Uint8Array(await readFile(scriptPath()))
   // The script's name changes with its content, so caches may keep it forever.
   const hash = createHash('sha256').update(script).digest('hex').slice(0, 12)
@@ -74,7 +74,7 @@ async function makeDocumentation(config: Config, app: AnyElysia): Promise<Files>
     '/docs/changelog': textFile(changelogPage(), 'text/html'),
     '/workflows.arazzo.yaml': textFile(await readFile(workflowsFile, 'utf8'), 'application/yaml'),
     '/openapi.json': textFile(JSON.stringify(document), 'application/json'),
-    [address]: textFile(JSON.stringify(withSamples(document)), 'application/json'),
+    [address]: textFile(JSON.stringify(withUnionTypes(withSamples(document))), 'application/json'),
     [scriptAddress]: cachedContent(script, 'text/javascript; charset=utf-8', immutableCacheControl),
   }
 }

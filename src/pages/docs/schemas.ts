@@ -28,9 +28,8 @@ export function documentSchema(schema: Json, components: Components): Json {
   if (Array.isArray(schema)) return schema.map((one) => documentSchema(one, components))
   if (typeof schema !== 'object' || schema === null) return schema
   const { title, ...untitled } = schema
-  // The service also accepts a string of digits, but documenting this would only widen the type in every client.
-  if (schema.readAs === 'id') return { type: 'integer', minimum: 1, description: schema.description }
-  if (typeof title !== 'string') return nullableType(documentKeywords(untitled, components))
+  if (schema.readAs === 'id') return sentId(schema.description)
+  if (typeof title !== 'string') return simplerUnion(documentKeywords(untitled, components))
   const { description: _, ...component } = documentKeywords(untitled, components)
   const known = components.get(title)
   if (known && JSON.stringify(known) !== JSON.stringify(component))
@@ -39,6 +38,12 @@ export function documentSchema(schema: Json, components: Components): Json {
   const { description } = schema
   const reference = { $ref: `#/components/schemas/${title}` }
   return description ? { ...reference, description } : reference
+}
+
+/** Returns the schema of an id in a request's body, which may also be sent as a string (contract, Availability). */
+function sentId(description: string | undefined): Json {
+  const { documented } = formats.id as Format
+  return { type: ['integer', 'string'], minimum: 1, ...documented, description }
 }
 
 function documentKeywords(schema: Json, components: Components): Json {
@@ -81,14 +86,20 @@ function documentedFormat({ format, whenBlank, minLength }: Json): Json {
   return (documented.pattern?.length ?? 0) > 100 ? {} : documented
 }
 
-/** Rewrites `anyOf: [X, null]` and unions of words in the shorter form that generators handle best. */
-function nullableType(schema: Json): Json {
+/** Rewrites a union in the form that generators handle best. */
+function simplerUnion(schema: Json): Json {
   const { anyOf, ...rest } = schema
-  if (anyOf?.length > 0 && anyOf.every((one: Json) => typeof one.const === 'string'))
+  if (!anyOf) return schema
+  if (anyOf.every((one: Json) => typeof one.const === 'string'))
     return { ...rest, type: 'string', enum: anyOf.map((one: Json) => one.const) }
-  if (anyOf?.length !== 2 || anyOf[1]?.type !== 'null' || typeof anyOf[0]?.type !== 'string') return schema
-  const { type, enum: words, ...keywords } = anyOf[0]
-  return { ...keywords, ...(words ? { enum: [...words, null] } : {}), ...rest, type: [type, 'null'] }
+  const types = anyOf.flatMap((one: Json) => one.type ?? [])
+  const isPlain = types.length >= anyOf.length && new Set(types).size === types.length
+  // A keyword such as `minimum` only concerns its own type, so members of different types can share one schema. An
+  // `enum` concerns all types, and generators cannot read one that contains null.
+  if (isPlain && anyOf.every((one: Json) => !one.enum))
+    return { ...Object.assign({}, ...anyOf), ...rest, type: types }
+  const { description = anyOf[0].description } = rest
+  return { ...rest, anyOf, ...(description === undefined ? {} : { description }) }
 }
 
 /** Returns a copy of the object with every value mapped. */

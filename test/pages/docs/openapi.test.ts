@@ -6,10 +6,12 @@ import openapiTS, { astToString } from 'openapi-typescript'
 import { afterAll, expect, test } from 'vitest'
 import { hintOf, webhookEvents } from '../../../src/changes/webhooks/hint.ts'
 import { type Format, formats } from '../../../src/http/schema/formats.ts'
+import { listingModel } from '../../../src/inventory/listings/model.ts'
 import { exampleRequests, exampleResponses, sandboxIds } from '../../../src/pages/docs/examples.ts'
-import { ownKeywords } from '../../../src/pages/docs/schemas.ts'
-import { sharedServices, testApp } from '../../support/app.ts'
+import { type Json, ownKeywords } from '../../../src/pages/docs/schemas.ts'
+import { type Actor, sharedServices, type TestResponse, testApp } from '../../support/app.ts'
 import { storeCertification } from '../../support/certification.ts'
+import { readFixture } from '../../support/fixtures.ts'
 import { guardedRoutes } from '../../support/routes.ts'
 import { runs } from '../../support/soak.ts'
 
@@ -75,6 +77,133 @@ test('a hint of each event is documented as it is sent', () => {
     expect(sent(type)).toEqual(example)
     expect(Object.keys(schema.properties.data.properties)).toEqual(schema.properties.data.required)
   }
+})
+
+test('ids in bodies are documented as an integer or a digit string, and codes of problems are open', () => {
+  const { BookingCreate, Problem } = document.components.schemas
+  const { listing_id, room_type_id } = BookingCreate.properties
+  expect(listing_id).toMatchObject({ type: ['integer', 'string'], minimum: 1, pattern: '^[1-9][0-9]{0,14}$' })
+  expect(room_type_id.type).toEqual(['integer', 'string', 'null'])
+  expect(Problem.properties.code).not.toHaveProperty('enum')
+})
+
+test('no enumeration contains null', () => {
+  const found: string[] = []
+  walk(document, ({ enum: words }, path) => {
+    if (Array.isArray(words) && words.includes(null)) found.push(path)
+  })
+  expect(found).toEqual([])
+})
+
+/** Returns the documented example of an error of a live operation. */
+function exampleError(method: string, path: string, status: number, name: string) {
+  const { responses } = document.paths[`/v1${path}`][method.toLowerCase()]
+  return responses[status].content['application/json'].examples[name].value.error
+}
+
+test('the example of each error has the problems that the service sends', async () => {
+  const [actor, other] = await Promise.all([service.actor(), service.actor()])
+  const house = await readFixture('demo/listing')
+  const [own, second] = await Promise.all([
+    actor.send('POST', '/v1/listings', { body: { ...house, original_id: 'own' } }),
+    actor.send('POST', '/v1/listings', { body: { ...house, original_id: 'second', original_url: null } }),
+  ])
+  const unit = (listing: TestResponse, roomTypes: TestResponse) => ({
+    listing_id: listing.body.data.id,
+    room_type_id: roomTypes.body.data.room_types[0].id,
+  })
+  const days = { available: 1, start_date: '2031-01-01', end_date: '2031-01-02' }
+  const integration = '/integrations/{provider}'
+  const send = (from: Actor, method: string, path: string, body: unknown) =>
+    from.send(method, `/v1${path.replace('{provider}', 'provider_one')}`, { body })
+  await listingModel(service.live.db).updateOne({ id: second.body.data.id }, { listing_status: 'inactive' })
+  const providerKey = { provider_api_key: crypto.randomUUID() }
+  await send(other, 'POST', `${integration}/provider-key`, providerKey)
+  const cases = [
+    {
+      name: 'invalid_ids',
+      path: `${integration}/availability`,
+      from: actor,
+      body: { data: [{ ...unit(own, second), ...days }] },
+    },
+    {
+      name: 'forbidden_listings',
+      path: `${integration}/availability`,
+      from: other,
+      body: { data: [{ ...unit(own, own), ...days }] },
+    },
+    {
+      name: 'invalid_ids',
+      path: `${integration}/rates`,
+      from: actor,
+      body: { data: [{ ...unit(own, second), base_price: 1 }] },
+    },
+    {
+      name: 'forbidden_listings',
+      path: `${integration}/rates`,
+      from: other,
+      body: { data: [{ ...unit(own, own), base_price: 1 }] },
+    },
+    {
+      name: 'listing_conflict',
+      path: '/listings',
+      from: actor,
+      body: { ...house, original_id: 'second' },
+    },
+    {
+      name: 'conflict_provider_key',
+      path: `${integration}/provider-key`,
+      from: actor,
+      body: providerKey,
+    },
+    { name: 'body_too_large', path: '/users', from: actor, body: { name: 'x'.repeat(1_048_576) } },
+    { name: 'auth', path: '/users', from: { ...actor, send: service.send }, body: {} },
+  ]
+  for (const { name, path, from, body } of cases) {
+    const { status, body: refused } = await send(from, 'POST', path, body)
+    const example = exampleError('POST', path, status, name)
+    const { type, message, errors } = refused.error
+    // Ids and other numbers differ from run to run.
+    const comparable = (problems: { path: string; code: string; message: string }[]) =>
+      problems.map((problem) => ({ ...problem, message: problem.message.replaceAll(/\d+/g, '0') }))
+    const real = { type, message, errors: comparable(errors) }
+    expect(real, `${path} ${status}`).toEqual({
+      type: example.type,
+      message: example.message,
+      errors: comparable(example.errors),
+    })
+  }
+})
+
+test('only an error that has no problems in reality has an example without any', () => {
+  const silent = new Set<string>()
+  for (const { method, documented } of operations)
+    for (const { content } of Object.values<Json>(document.paths[documented][method.toLowerCase()].responses))
+      for (const [name, { value }] of Object.entries<Json>(content?.['application/json'].examples ?? {}))
+        if (value.error.errors.length === 0)
+          silent.add(`${name} ${documented.replace(/^\/(v1|sandbox)/, '')}`)
+  const withoutProblems = /^(auth|not_found|unsupported_provider|conflict\w*|idempotency_mismatch|internal) /
+  expect([...silent].filter((one) => !withoutProblems.test(one))).toEqual([
+    'forbidden_listings /integrations/{provider}/rates',
+  ])
+})
+
+test('headers of preferences and faults are documented on every response that can have them', () => {
+  const headersOf = (path: string, method: string) =>
+    Object.entries<Json>(document.paths[path][method].responses).map(([status, { headers }]) => ({
+      status,
+      isPreference: 'Preference-Applied' in headers,
+      isFault: 'Sandbox-Fault' in headers,
+    }))
+  const none = { isPreference: false, isFault: false }
+  for (const one of headersOf('/v1/bookings', 'post'))
+    expect(one).toMatchObject({ isPreference: true, isFault: false })
+  for (const one of headersOf('/sandbox/bookings', 'post'))
+    expect(one).toMatchObject({ isPreference: true, isFault: true })
+  for (const one of headersOf('/sandbox/listings', 'get'))
+    expect(one).toMatchObject({ isPreference: false, isFault: true })
+  for (const one of headersOf('/v1/listings', 'get')) expect(one).toMatchObject(none)
+  for (const one of headersOf('/sandbox/clock', 'get')) expect(one).toMatchObject(none)
 })
 
 const acts = /\/(secret\/rotate|test|resend)$/

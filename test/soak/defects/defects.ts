@@ -292,8 +292,8 @@ const rows: Row[] = [
   ['a limited request that is counted as refused', "if (status === 429) return 'limited'", '', 'requests'],
   [
     'an error without an example in the document',
-    'exampleError(kind, permission).body',
-    '{}',
+    'errors.map(({ name, body }) => [name, { value: body }])',
+    '[]',
     'docs/openapi.test.ts',
   ],
   [
