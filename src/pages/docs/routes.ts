@@ -85,7 +85,8 @@ async function makeDocumentation(config: Config, app: AnyElysia): Promise<Files>
  */
 async function makeDownloads(config: Config, app: AnyElysia): Promise<Files> {
   const { openApiDocument } = await import('./openapi.ts')
-  const { clientPackageName, loadClientPackage, loadCollections } = await import('./downloads.ts')
+  const { loadCollections } = await import('./collections.ts')
+  const { clientPackageName, loadClientPackage } = await import('./downloads.ts')
   const [collections, client] = await Promise.all([
     loadCollections(() => openApiDocument(app, config), config.publicUrl).catch(() => ({})),
     loadClientPackage().catch(() => null),

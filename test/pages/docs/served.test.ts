@@ -123,25 +123,6 @@ test('each operation has a small document of its own, with exactly the schemas t
   await expect(openapiTS(await read('/openapi/createBooking.json'))).resolves.toBeDefined()
 })
 
-test('the Postman collection contains every operation once, below one variable', async () => {
-  // biome-ignore lint/suspicious/noExplicitAny: the document is a plain tree of JSON
-  const collection: any = await (await get('/docs/partner-interface.postman_collection.json')).json()
-  const requests: string[] = []
-  const collect = (items: { item?: []; request?: { method: string; url: { path: string[] } } }[]) => {
-    for (const { item, request } of items) {
-      if (request) requests.push(`${request.method} /${request.url.path.join('/')}`)
-      collect(item ?? [])
-    }
-  }
-  collect(collection.item)
-  expect(new Set(requests).size).toBe(requests.length)
-  expect(requests).toContain('POST /bookings')
-  expect(requests.length).toBeGreaterThan(18)
-  expect(collection.variable).toContainEqual(
-    expect.objectContaining({ key: 'baseUrl', value: expect.stringMatching(/\/sandbox$/) }),
-  )
-})
-
 test('a route that declares its deprecation states it in every response, including errors', async () => {
   const since = new Date('2026-11-01T00:00:00Z')
   const sunset = new Date('2027-06-01T00:00:00Z')
