@@ -103,7 +103,10 @@ export const tools = {
       const { id, method, isLive } = await find(session, given.operation_id)
       if (method !== 'GET' || !isLive)
         throw new UsageError(`${id} does not read live data; only reads are allowed there`)
-      return send(session, false, id, given.input, { signal })
+      if (given.input?.wait !== undefined)
+        throw new UsageError('"wait" would take a place among the polls of the product; read without it')
+      // An agent that looks must not make a silent product look alive.
+      return send(session, false, id, given.input, { signal, headers: { prefer: 'peek' } })
     },
   ),
   list_requests: shortcut("List the key's own requests, and why they failed", 'listRequests', {

@@ -4089,6 +4089,8 @@ export interface operations {
                 include?: "detail";
             };
             header?: {
+                /** @description `peek` only looks at the feed: the page does not count as read by the key, which matters to whoever watches for changes that nobody reads */
+                Prefer?: string;
                 /** @description `ETag` of a page that the client already has; the response is a 304 without a body if the page is unchanged */
                 "If-None-Match"?: string;
             };
@@ -4151,6 +4153,8 @@ export interface operations {
                 sender?: "guest" | "host";
             };
             header?: {
+                /** @description `peek` only looks at the feed: the page does not count as read by the key, which matters to whoever watches for changes that nobody reads */
+                Prefer?: string;
                 /** @description `ETag` of a page that the client already has; the response is a 304 without a body if the page is unchanged */
                 "If-None-Match"?: string;
             };

@@ -54,6 +54,8 @@ export interface Access {
   window?: RateWindow
   /** The route only reads information about the caller's key. The key's log lists such a request only if it fails. */
   readsOwnKey?: true
+  /** The route is a feed: a page counts as read by the key, unless the request prefers to peek; see `prefer.ts`. */
+  feed?: true
   /** The route will be removed. Every response and the documentation announce the removal. */
   deprecated?: Deprecation
   /**

@@ -8,7 +8,7 @@ import type { AppContext, Authorization } from './context.ts'
 import { readIdempotencyKey } from './idempotency/idempotency.ts'
 import { requireProvider } from './paths.ts'
 import { requirePermission } from './permissions.ts'
-import { prefersStrict } from './prefer.ts'
+import { prefersPeek, prefersStrict } from './prefer.ts'
 import { readQuery } from './query.ts'
 import type { Caller, RequestFacts, RequestInput } from './request.ts'
 import { documentAccess } from './route-documentation.ts'
@@ -71,6 +71,7 @@ async function guardRequest(app: AppContext, access: Access, incoming: Incoming)
   const { request, facts, set, params = {} } = incoming
   const isStrict = access.body !== undefined && prefersStrict(request.headers)
   if (isStrict) set.headers['preference-applied'] = 'handling=strict'
+  if (access.feed && prefersPeek(request.headers)) set.headers['preference-applied'] = 'peek'
   const authorization = await identify(app, access, incoming)
   const { key, host } = authorization
   const visit = beginVisit(app, access, incoming, authorization)

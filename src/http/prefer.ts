@@ -16,7 +16,19 @@ const element = new RegExp(
  * (RFC 7240, 4.4). If a preference is repeated, the first instance counts. Malformed preferences are ignored.
  */
 export function prefersStrict(headers: Headers): boolean {
-  const elements = [...(headers.get('prefer') ?? '').matchAll(element)]
-  const value = elements.find(([, name]) => name?.toLowerCase() === 'handling')?.[2]
+  const value = findPreference(headers, 'handling')?.[2]
   return value === 'strict' || value === '"strict"'
+}
+
+/**
+ * Returns true if the client only looks at a feed: `Prefer: peek`. Its pages do not count as read by the key (decisions
+ * §28), because a person or an agent that looks does not handle the changes.
+ */
+export function prefersPeek(headers: Headers): boolean {
+  return findPreference(headers, 'peek') !== undefined
+}
+
+function findPreference(headers: Headers, name: string): RegExpExecArray | undefined {
+  const elements = [...(headers.get('prefer') ?? '').matchAll(element)]
+  return elements.find(([, found]) => found?.toLowerCase() === name)
 }

@@ -29,11 +29,21 @@ const prefer = {
   schema: { type: 'string' as const },
 }
 
+const preferPeek = {
+  name: 'Prefer',
+  in: 'header' as const,
+  required: false,
+  description:
+    '`peek` only looks at the feed: the page does not count as read by the key, which matters to whoever watches for changes that nobody reads',
+  schema: { type: 'string' as const },
+}
+
 /** Returns the parts of a route's documentation that follow from its `access`. */
 export function documentAccess(access: Access) {
   const parameters = [
     ...(access.idempotent ? [idempotencyKey] : []),
     ...(access.body ? [prefer] : []),
+    ...(access.feed ? [preferPeek] : []),
     ...(access.conditional ? [ifNoneMatch] : []),
   ]
   return {

@@ -1,8 +1,9 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect, onTestFinished, test } from 'vitest'
+import { keyModel } from '../../src/access/keys/model.ts'
 import type { Json } from '../../src/pages/docs/schemas.ts'
-import { seedBooking, sharedServices, testApp } from '../support/app.ts'
+import { type Actor, seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { partnerctl, root } from '../support/processes.ts'
 
 const service = await testApp()
@@ -144,7 +145,13 @@ test('an agent books in the sandbox, plays, breaks and certifies, and every resu
   expect(output()).not.toContain('broken')
 })
 
-test('an agent never writes live data, and reads it only if a person allows it', async () => {
+/** Returns the version up to which the actor's key has read the booking feed; null if it has read nothing. */
+async function readPositionOf({ keyId }: Actor): Promise<Date | null> {
+  const record = await keyModel(service.live.db).collection.findOne({ id: keyId })
+  return record?.bookings_read as Date | null
+}
+
+test('an agent never writes live data, marks nothing there as read, and reads it only if a person allows it', async () => {
   const actor = await service.actor()
   const { booking_id } = await seedBooking(actor)
   const detail = { operation_id: 'getBooking', input: { id: booking_id } }
@@ -162,6 +169,18 @@ test('an agent never writes live data, and reads it only if a person allows it',
   expect(await allowed.call('read_live', detail)).toMatchObject({
     ...{ isError: false, status: 200, data: { Booking: { booking_id } } },
   })
+  const feed = { operation_id: 'pollBookings', input: { wait: 5 } }
+  expect(await allowed.call('read_live', feed)).toMatchObject({
+    isError: true,
+    error: { message: '"wait" would take a place among the polls of the product; read without it' },
+  })
+  expect(await allowed.call('read_live', { operation_id: 'pollBookings' })).toMatchObject({ status: 200 })
+  // The process writes all positions together, so the poller's position is stored with that of the agent's key, if any.
+  const poller = await service.actor()
+  await seedBooking(poller)
+  await fetch(`${server.url}/v1/integrations/provider_one/bookings`, { headers: { 'x-api-key': poller.key } })
+  await expect.poll(() => readPositionOf(poller)).toBeInstanceOf(Date)
+  expect(await readPositionOf(actor)).toBeNull()
   for (const operation_id of ['cancelBooking', 'putBookingConsumer', 'clearSandbox', 'getSandboxClock'])
     expect(await allowed.call('read_live', { operation_id, input: { booking_id } })).toMatchObject({
       ...{ isError: true, error: { message: expect.stringContaining('does not read live data') } },

@@ -46,7 +46,13 @@ export function feedRoutes(app: AppContext) {
         return ok(context, { Bookings }, { pagination })
       },
       {
-        access: { permission: 'bookings.read', provider: true, conditional: true, errors: ['not_found'] },
+        access: {
+          permission: 'bookings.read',
+          provider: true,
+          conditional: true,
+          feed: true,
+          errors: ['not_found'],
+        },
         query: requestObject({ ...paging, ...feedFilters }, positionProblems('bookings')),
         response: { 200: PageEnvelope(FeedPage, FeedPagination) },
         detail: {
@@ -64,7 +70,13 @@ export function feedRoutes(app: AppContext) {
         return ok(context, { messages: rows.map(serializeMessageItem) }, { pagination })
       },
       {
-        access: { permission: 'bookings.read', provider: true, conditional: true, errors: ['not_found'] },
+        access: {
+          permission: 'bookings.read',
+          provider: true,
+          conditional: true,
+          feed: true,
+          errors: ['not_found'],
+        },
         query: requestObject({ ...paging, ...messageFilters }, positionProblems('messages')),
         response: { 200: PageEnvelope(MessageFeedPage, FeedPagination) },
         detail: { tags: ['Messages'], operationId: 'pollMessages', summary: 'Poll for new messages' },

@@ -1,6 +1,7 @@
 import { confirmKey } from '../../http/authorization.ts'
 import type { AppContext } from '../../http/context.ts'
 import { toPageRequest } from '../../http/pagination.ts'
+import { prefersPeek } from '../../http/prefer.ts'
 import type { Caller } from '../../http/request.ts'
 import { factsOf } from '../../http/request-log.ts'
 import type { Watch, WatchEvent } from '../../versions/changes.ts'
@@ -42,10 +43,11 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   const { wait = 0 } = context.query
   const seconds = Math.min(wait, factsOf(context).visit?.maxHoldSeconds ?? wait)
   const deadline = performance.now() + seconds * 1000
+  const isPeek = prefersPeek(context.request.headers)
   const initial = await buildQuery()
   const readPage = async (query: FeedQuery<Filter>) => {
     const found = await readFeedPage(app, source, context.caller, query, page)
-    recordRead(app, source, context.caller, query, found.rows.at(-1))
+    if (!isPeek) recordRead(app, source, context.caller, query, found.rows.at(-1))
     return found
   }
   const read = async () => readPage(context.query.consumer === undefined ? initial : await buildQuery())

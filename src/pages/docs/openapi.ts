@@ -85,9 +85,9 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
   const takes = (header: string) => (detail.parameters ?? []).some(({ name }: Json) => name === header)
   const isIdempotent = takes('Idempotency-Key')
   const isConditional = takes('If-None-Match')
-  const takesBody = hooks.body !== undefined
+  const takesPreference = takes('Prefer')
   const meetsFaults = isSandbox && canMeetFaults
-  const success = { isIdempotent, isConditional, takesBody, meetsFaults }
+  const success = { isIdempotent, isConditional, takesPreference, meetsFaults }
   const kinds = errorsOf(declared, query.length > 0, isSandbox && opensSandbox)
   return {
     ...detail,
@@ -105,7 +105,7 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
         documentSuccess(document(schema), exampleOf(name, status, isSandbox), success),
       ),
       ...(isConditional ? { 304: notModified(meetsFaults) } : {}),
-      ...documentErrors(kinds, { operation: name, permission, takesBody, meetsFaults }),
+      ...documentErrors(kinds, { operation: name, permission, takesPreference, meetsFaults }),
     },
   }
 }

@@ -30,8 +30,8 @@ export const headers = {
     example: 'W/"dGhlIHRhZyBvZiBhIHBhZ2"',
   },
   'Preference-Applied': {
-    description: '`handling=strict` if the request asked for it with `Prefer`',
-    schema: { type: 'string', enum: ['handling=strict'] },
+    description: 'The preference of the request (`Prefer`) that was applied',
+    schema: { type: 'string', enum: ['handling=strict', 'peek'] },
   },
   'Sandbox-Fault': {
     description: 'Fault of the sandbox that produced or changed this response; absent if there is none',
@@ -55,7 +55,7 @@ const always = headersOf('X-Request-Id', 'RateLimit-Policy', 'RateLimit')
 interface SuccessExtras {
   isIdempotent: boolean
   isConditional: boolean
-  takesBody: boolean
+  takesPreference: boolean
   /** The sandbox can inject a fault into the operation's requests. */
   meetsFaults: boolean
 }
@@ -64,7 +64,7 @@ interface SuccessExtras {
 export function documentSuccess(
   schema: Json,
   example: unknown,
-  { isIdempotent, isConditional, takesBody, meetsFaults }: SuccessExtras,
+  { isIdempotent, isConditional, takesPreference, meetsFaults }: SuccessExtras,
 ): Json {
   return {
     description: 'Success',
@@ -72,7 +72,7 @@ export function documentSuccess(
       ...always,
       ...(isIdempotent ? headersOf('Idempotent-Replayed') : {}),
       ...(isConditional ? headersOf('ETag') : {}),
-      ...(takesBody ? headersOf('Preference-Applied') : {}),
+      ...(takesPreference ? headersOf('Preference-Applied') : {}),
       ...(meetsFaults ? headersOf('Sandbox-Fault') : {}),
     },
     content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
@@ -96,7 +96,7 @@ interface ErrorExtras {
   /** Method and path below `/v1` or `/sandbox`, such as `POST /users`. */
   operation: string
   permission: string
-  takesBody: boolean
+  takesPreference: boolean
   meetsFaults: boolean
 }
 
@@ -119,11 +119,11 @@ function documentError(status: number, errors: ExampleError[], extras: ErrorExtr
 }
 
 /** Returns an error response's headers. An unknown key has no limit, and only some errors are worth retrying. */
-function errorHeaders(status: number, { takesBody, meetsFaults }: ErrorExtras): Json {
+function errorHeaders(status: number, { takesPreference, meetsFaults }: ErrorExtras): Json {
   return {
     ...(status === 401 ? headersOf('X-Request-Id') : always),
     ...([409, 429, 500].includes(status) ? headersOf('Retry-After') : {}),
-    ...(takesBody ? headersOf('Preference-Applied') : {}),
+    ...(takesPreference ? headersOf('Preference-Applied') : {}),
     ...(meetsFaults ? headersOf('Sandbox-Fault') : {}),
   }
 }

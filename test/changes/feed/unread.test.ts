@@ -42,6 +42,9 @@ test('the metrics show a change until a key of its host reads it', async () => {
   await confirm(actor, booking_id)
   later(500)
   await read(other)
+  // Somebody who only looks, such as a person at the console, does not handle the changes.
+  const looked = await actor.send('GET', feed, { headers: { prefer: 'respond-async, PEEK' } })
+  expect(looked.headers.get('preference-applied')).toBe('peek')
   // Reading the sandbox, messages or a single booking does not count as reading the feed.
   await actor.send('GET', feed.replace('/v1', '/sandbox'))
   await actor.send('GET', feed.replace('bookings', 'messages'))
