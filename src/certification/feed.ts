@@ -208,7 +208,10 @@ export const feedSteps: CourseStep[] = [
   {
     name: 'pace',
     cases: ['feed.pace', 'feed.continues'],
-    next: wait,
+    next: {
+      action: 'wait',
+      text: 'Leave the product running for a minute without changes; the course continues by itself',
+    },
     async check(run) {
       const until = new Date(run.playedAt.getTime() + run.bounds.quiet)
       if (run.now < until) return {}

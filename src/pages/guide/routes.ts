@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import type { Config } from '../../core/config.ts'
 import { cacheFor } from '../../platform/time-limits.ts'
 import { type Files, serveFiles, textFile } from '../files.ts'
+import type { Chapter } from './chapters.ts'
 
 /**
  * Routes of the guide: its pages, their Markdown, `/llms.txt`, and the home page `/` (decisions §27). None of these
@@ -19,6 +20,11 @@ export function guideRoutes({ publicUrl }: Config) {
     .get('/llms-full.txt', serve)
 }
 
+/** Returns a line of `/llms.txt`, whose reader may not know the address from which the file came. */
+function linkTo({ name, title }: Chapter, publicUrl: string): string {
+  return `- [${title}](${publicUrl}/guide/${name}.md)`
+}
+
 /** Renders everything on the first request, so that no separate build is needed. */
 async function makeFiles(publicUrl: string): Promise<Files> {
   const { exampleAddress, readChapters, sectionsOf, servedMarkdown } = await import('./chapters.ts')
@@ -28,7 +34,7 @@ async function makeFiles(publicUrl: string): Promise<Files> {
   const markdown = chapters.map((chapter) => servedMarkdown(chapter, publicUrl, '.md'))
   const overview = (await read('../../../docs/guide/llms.txt'))
     .replaceAll(exampleAddress, publicUrl)
-    .replace('{chapters}', chapters.map(({ name, title }) => `- [${title}](/guide/${name}.md)`).join('\n'))
+    .replace('{chapters}', chapters.map((chapter) => linkTo(chapter, publicUrl)).join('\n'))
   const pages = chapters.flatMap((chapter, index) => [
     [`/guide/${chapter.name}`, textFile(renderChapter(chapter, chapters, publicUrl), 'text/html')],
     [`/guide/${chapter.name}.md`, textFile(markdown[index] ?? '', 'text/markdown')],

@@ -13,6 +13,21 @@ afterAll(() => server.stop())
 const browser = await openBrowser(server.url)
 const provider = '/v1/integrations/provider_one'
 
+/** A script of the page: the number of rows of the chart that have the colour of successful requests. */
+const heightOfBars = `(() => {
+  const canvas = document.querySelector('.chart canvas')
+  const colour = getComputedStyle(document.querySelector('.swatch.succeeded')).backgroundColor.match(/\\d+/g).map(Number)
+  const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true })
+  copy.drawImage(canvas, 0, 0)
+  const { data, width, height } = copy.getImageData(0, 0, canvas.width, canvas.height)
+  const rows = new Set()
+  for (let index = 0; index < width * height; index += 1) {
+    const isBar = colour.every((value, channel) => Math.abs(data[index * 4 + channel] - value) < 3)
+    if (isBar && data[index * 4 + 3] === 255) rows.add(Math.floor(index / width))
+  }
+  return rows.size
+})()`
+
 test('a partner enters a key and finds out why a booking was refused', async () => {
   const { actor, requestId } = await busyPartner(service)
   const { page, complaints, asked } = await browser.open('/console')
@@ -30,6 +45,8 @@ test('a partner enters a key and finds out why a booking was refused', async () 
   await page.getByRole('button', { name: 'Find' }).click()
   await page.locator('search details', { hasText: 'POST /v1/bookings' }).waitFor()
   await page.locator('.chart canvas').waitFor()
+  // The key allows a million requests a minute, and its few requests are still seen.
+  await expect.poll(() => page.evaluate(heightOfBars)).toBeGreaterThan(100)
   const zone = await page.evaluate('new Intl.DateTimeFormat().resolvedOptions().timeZone')
   await page.getByText(`Times in ${zone}`).waitFor()
   await saveShot(page, 'console-walk')

@@ -62,12 +62,13 @@ test('every page and every unknown path lead agents to /llms.txt', async () => {
   })
 })
 
-test('/llms.txt is 2 to 3 kB and lists all chapters, and /llms-full.txt has their text', async () => {
+test('/llms.txt is 2 to 4 kB and lists all chapters, and /llms-full.txt has their text', async () => {
   const [overview, full] = [(await get('/llms.txt')).text, (await get('/llms-full.txt')).text]
   expect(Buffer.byteLength(overview)).toBeGreaterThan(2000)
-  expect(Buffer.byteLength(overview)).toBeLessThanOrEqual(3072)
+  expect(Buffer.byteLength(overview)).toBeLessThanOrEqual(4096)
+  expect(overview, 'relative links').not.toMatch(/\]\((?!http)/)
   for (const { name, title } of chapters) {
-    expect(overview).toContain(`- [${title}](/guide/${name}.md)`)
+    expect(overview).toContain(`- [${title}](${service.live.config.publicUrl}/guide/${name}.md)`)
     expect(full).toContain(`# ${title}\n`)
   }
   expect(overview + full).not.toContain('partners.example.com')
@@ -79,7 +80,7 @@ test('each error type and code has a heading of its own', async () => {
   const types = new Set([...document.matchAll(/"error":\{"type":"(\w+)","message"/g)].map(([, type]) => type))
   expect(types.size).toBe(10)
   for (const type of types) expect(text).toContain(`<h2 id="${type}">`)
-  for (const code of JSON.parse(document).components.schemas.Problem.properties.code.enum)
+  for (const code of JSON.parse(document).components.schemas.Problem.properties.code.examples)
     expect(text).toContain(`<h3 id="code-${code}">`)
 })
 

@@ -16,11 +16,10 @@ export function drawChart(
   limit: number | undefined,
 ): () => void {
   const draw = () => {
-    const chart = new uPlot(
-      optionsOf(container, minutesPerBar, limit),
-      dataOf(bars, minutesPerBar, limit),
-      container,
-    )
+    const line = (limit ?? 0) * minutesPerBar
+    const top = topOf(bars.map(heightOf), line)
+    const options = optionsOf(container, minutesPerBar, top, limit !== undefined)
+    const chart = new uPlot(options, dataOf(bars, minutesPerBar, limit), container)
     return () => chart.destroy()
   }
   let remove = draw()
@@ -47,6 +46,10 @@ export function drawChart(
 /** The kinds in drawing order. The tallest bars come first because shorter bars are drawn over them. */
 const drawn = [...kinds].reverse()
 
+function heightOf(bar: Bar): number {
+  return kinds.reduce((sum, { kind }) => sum + bar[kind], 0)
+}
+
 function dataOf(bars: Bar[], minutesPerBar: number, limit: number | undefined): uPlot.AlignedData {
   const upTo = (kind: ResponseKind) => kinds.slice(0, kinds.findIndex((one) => one.kind === kind) + 1)
   const stacked = drawn.map(({ kind }) =>
@@ -56,7 +59,25 @@ function dataOf(bars: Bar[], minutesPerBar: number, limit: number | undefined): 
   return [bars.map(({ at }) => at), ...stacked, ...(limit === undefined ? [] : [line])]
 }
 
-function optionsOf(container: HTMLElement, minutesPerBar: number, limit: number | undefined): uPlot.Options {
+/** How much higher than the highest bar the limit may be, so that the bars can still be seen beside it. */
+const mostAboveBars = 4
+
+/**
+ * Returns the top of the axis: above the highest bar, and above the limit unless it is so high that no bar could be
+ * seen. The line of such a limit lies outside the chart, and the legend has its number.
+ */
+function topOf(heights: number[], line: number): number {
+  const highest = Math.max(1, ...heights)
+  const isLineShown = line <= highest * mostAboveBars
+  return (isLineShown ? Math.max(highest, line) : highest) * 1.1
+}
+
+function optionsOf(
+  container: HTMLElement,
+  minutesPerBar: number,
+  top: number,
+  hasLimit: boolean,
+): uPlot.Options {
   const bars = uPlot.paths.bars?.({ size: [0.8, 40] })
   const axis = {
     stroke: colorOf('axis'),
@@ -71,7 +92,7 @@ function optionsOf(container: HTMLElement, minutesPerBar: number, limit: number 
     scales: {
       // The axis extends half a bar's width beyond both ends.
       x: { range: (_, first, last) => [first - minutesPerBar * 30, last + minutesPerBar * 30] },
-      y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
+      y: { range: () => [0, top] },
     },
     axes: [
       { ...axis, values: (_, moments) => moments.map(showHour) },
@@ -85,9 +106,7 @@ function optionsOf(container: HTMLElement, minutesPerBar: number, limit: number 
         points: { show: false },
         ...(bars ? { paths: bars } : {}),
       })),
-      ...(limit === undefined
-        ? []
-        : [{ stroke: colorOf('limit'), width: 1.5, dash: [6, 4], points: { show: false } }]),
+      ...(hasLimit ? [{ stroke: colorOf('limit'), width: 1.5, dash: [6, 4], points: { show: false } }] : []),
     ],
   }
 }
