@@ -1,14 +1,15 @@
-import { Database } from 'bun:sqlite'
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { isVersion } from '../../src/core/clock.ts'
+import { isMissingFile, reasonOf } from '../../src/core/file-errors.ts'
 import { UsageError } from '../errors.ts'
+import { FileLockedError, lockFile } from '../file-lock.ts'
 
 /**
- * The poll that a state file belongs to. A poll of another feed, address, account or filter would skip changes if it
- * used the file.
+ * The poll that a state file belongs to. A file must not be used for another feed, address, account or filter, because
+ * changes would be skipped.
  */
 export interface Scope {
   /** Name of the feed; absent for the booking feed. */
@@ -47,7 +48,7 @@ export async function openCheckpoint(
 ): Promise<Checkpoint> {
   const file = path ?? defaultPath(scope)
   await mkdir(dirname(file), { recursive: true }).catch((error) => {
-    throw cannotUse(file, error)
+    throw cannotWrite(file, error)
   })
   const unlock = lockState(file)
   try {
@@ -98,45 +99,13 @@ function requireSameScope(file: string, state: State, { feed, root, account, fil
     throw new UsageError(`"${file}" belongs to a poll of another account; choose another --state`)
 }
 
-/**
- * Locks a state file for this process, and returns a function that unlocks it. The lock is an operating system lock on
- * a file next to the state file, and is released no matter how the process ends. A new process with the same id can
- * therefore never be mistaken for the holder.
- *
- * @throws Error if another process holds the lock, or the file cannot be written
- */
+/** @throws Error if another poll is using the file, or the lock cannot be written */
 function lockState(stateFile: string): () => void {
-  const database = openLock(stateFile)
   try {
-    // Writes the process id before taking the lock, because other processes cannot read data written under the lock.
-    database.run('CREATE TABLE IF NOT EXISTS holder (pid INTEGER)')
-    database.transaction(() => {
-      database.run('DELETE FROM holder')
-      database.run('INSERT INTO holder VALUES (?)', [process.pid])
-    })()
-    database.run('BEGIN IMMEDIATE')
+    return lockFile(stateFile)
   } catch (error) {
-    const holder = holderOf(database)
-    database.close()
-    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw cannotUse(stateFile, error)
-    throw new Error(`Another poll (process ${holder}) is using "${stateFile}"; choose another --state`)
-  }
-  return () => database.close()
-}
-
-function openLock(stateFile: string): Database {
-  try {
-    return new Database(`${stateFile}.lock`, { create: true })
-  } catch (error) {
-    throw cannotUse(stateFile, error)
-  }
-}
-
-function holderOf(database: Database): number | string {
-  try {
-    return (database.query('SELECT pid FROM holder').get() as { pid: number } | null)?.pid ?? 'unknown'
-  } catch {
-    return 'unknown'
+    if (!(error instanceof FileLockedError)) throw cannotWrite(stateFile, error)
+    throw new Error(`Another poll (process ${error.holder}) is using "${stateFile}"; choose another --state`)
   }
 }
 
@@ -152,8 +121,8 @@ const maxLines = 10_000
  */
 export async function readState(file: string): Promise<State | undefined> {
   const text = await readFile(file, 'utf8').catch((error) => {
-    if (error.code === 'ENOENT') return undefined
-    throw cannotUse(file, error)
+    if (isMissingFile(error)) return undefined
+    throw new Error(`Cannot read the state file "${file}": ${reasonOf(error)}`)
   })
   if (text === undefined) return undefined
   const [first = '', ...lines] = text.split('\n')
@@ -198,14 +167,14 @@ function openState(file: string, scope: Scope) {
           isSynced = false
         }
       } catch (error) {
-        throw cannotUse(file, error)
+        throw cannotWrite(file, error)
       }
     },
     sync() {
       try {
         if (descriptor !== undefined && !isSynced) fsyncSync(descriptor)
       } catch (error) {
-        throw cannotUse(file, error)
+        throw cannotWrite(file, error)
       }
       isSynced = true
     },
@@ -213,7 +182,6 @@ function openState(file: string, scope: Scope) {
   }
 }
 
-/** Returns an error that names the file affected by a file system failure. */
-function cannotUse(file: string, error: unknown): Error {
-  return new Error(`Cannot keep the state in "${file}": ${(error as Error).message}`)
+function cannotWrite(file: string, error: unknown): Error {
+  return new Error(`Cannot write the state file "${file}": ${reasonOf(error)}`)
 }

@@ -146,7 +146,7 @@ test('a state file that cannot be kept is named', async () => {
   })
   expect([code, stderr]).toEqual([
     1,
-    expect.stringContaining(`Cannot keep the state in "${file}/state.json": `),
+    expect.stringContaining(`Cannot write the state file "${file}/state.json": file already exists`),
   ])
 })
 
