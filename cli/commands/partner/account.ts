@@ -5,7 +5,7 @@ import { clientArgs, clientFor, defaultBaseUrl, openClient } from '../../client.
 import { command, flag, option, positional } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { print, printList, record } from '../../output.ts'
-import { readProfiles, requireSafeAddress, writeProfiles } from '../../profiles.ts'
+import { changeProfiles, type Profiles, readProfiles, requireSafeAddress } from '../../profiles.ts'
 
 export const me = command({
   examples: ['partnerctl me', 'partnerctl me --sandbox --json'],
@@ -53,13 +53,14 @@ export const login = command({
     const base_url = args['base-url'] ?? process.env.PARTNER_BASE_URL ?? defaultBaseUrl
     requireSafeAddress(base_url)
     const sandbox = args.sandbox ?? false
+    // A file that cannot be read is reported before the user types a key.
+    await readProfiles()
     const key = await askForKey()
     const host = await clientFor(base_url, sandbox, key).host.get()
-    const { profiles } = await readProfiles()
-    await writeProfiles({
+    await changeProfiles(({ profiles }) => ({
       current: args.profile,
       profiles: { ...profiles, [args.profile]: { base_url, key, sandbox } },
-    })
+    }))
     print(
       args,
       { profile: args.profile, base_url, sandbox, host: host.name },
@@ -74,8 +75,7 @@ async function askForKey(): Promise<string> {
   return answer.trim()
 }
 
-async function showProfiles(args: { json?: boolean | undefined }): Promise<void> {
-  const { current, profiles } = await readProfiles()
+function showProfiles(args: { json?: boolean | undefined }, { current, profiles }: Profiles): void {
   const rows = Object.entries(profiles).map(([name, { base_url, sandbox }]) => ({
     name,
     base_url,
@@ -97,18 +97,19 @@ function profileCommand(
   verb: string,
   description: string,
   example: string,
-  change: (profiles: Awaited<ReturnType<typeof readProfiles>>, name: string) => void,
+  change: (profiles: Profiles, name: string) => Profiles,
 ) {
   return command({
     meta: { name: verb, description },
     examples: [example],
     args: { name },
     async run({ args }) {
-      const profiles = await readProfiles()
-      if (!profiles.profiles[args.name]) throw new UsageError(`There is no profile "${args.name}"`)
-      change(profiles, args.name)
-      await writeProfiles(profiles)
-      await showProfiles(args)
+      const changed = await changeProfiles((profiles) => {
+        if (!Object.hasOwn(profiles.profiles, args.name))
+          throw new UsageError(`There is no profile "${args.name}"`)
+        return change(profiles, args.name)
+      })
+      showProfiles(args, changed)
     },
   })
 }
@@ -116,25 +117,23 @@ function profileCommand(
 const list = command({
   meta: { name: 'list', description: 'List the profiles; keys are not shown' },
   examples: ['partnerctl profiles list'],
-  run: ({ args }) => showProfiles(args),
+  run: async ({ args }) => showProfiles(args, await readProfiles()),
 })
 
 const use = profileCommand(
   'use',
   'Make a profile the current one',
   'partnerctl profiles use production',
-  (profiles, wanted) => {
-    profiles.current = wanted
-  },
+  ({ profiles }, wanted) => ({ current: wanted, profiles }),
 )
 
 const remove = profileCommand(
   'remove',
   'Delete a profile and its key',
   'partnerctl profiles remove default',
-  (profiles, unwanted) => {
-    delete profiles.profiles[unwanted]
-    if (profiles.current === unwanted) profiles.current = null
+  ({ current, profiles }, unwanted) => {
+    const { [unwanted]: _, ...others } = profiles
+    return { current: current === unwanted ? null : current, profiles: others }
   },
 )
 
