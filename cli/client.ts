@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import type { ArgsDef, ParsedArgs } from 'citty'
 import {
@@ -9,11 +9,13 @@ import {
   type SandboxClient,
   type Schemas,
 } from '../client/src/index.ts'
+import { reasonOf } from '../src/core/file-errors.ts'
 import { roots } from '../src/http/paths.ts'
 import { flag, option } from './command.ts'
 import { UsageError } from './errors.ts'
 import { note, visible } from './output.ts'
 import { findProfile, requireSafeAddress } from './profiles.ts'
+import { readText } from './values.ts'
 
 /** Arguments of every command that calls the service over HTTP. */
 export const clientArgs = {
@@ -164,9 +166,9 @@ async function readOwnKey(options: ClientOptions): Promise<string | undefined> {
 }
 
 async function readKeyFile(path: string): Promise<string> {
-  const { mode } = await stat(path).catch(() => {
-    throw new UsageError(`Cannot read the key file "${path}"`)
+  const { mode } = await stat(path).catch((error) => {
+    throw new UsageError(`Cannot read "${path}": ${reasonOf(error)}`)
   })
   if ((mode & 0o077) !== 0) throw new UsageError(`Others can read "${path}"; run: chmod 600 ${path}`)
-  return (await readFile(path, 'utf8')).trim()
+  return (await readText(path)).trim()
 }

@@ -1,6 +1,7 @@
 import { ArgumentError, ConnectionError, PartnerError } from '../client/src/index.ts'
 import { ConfigError } from '../src/core/config.ts'
 import { DomainError, type Problem } from '../src/core/errors.ts'
+import { reasonOf } from '../src/core/file-errors.ts'
 import { describeConnectionError } from './client.ts'
 import { ChecksFailedError, exitCode, UsageError } from './errors.ts'
 import { visible } from './output.ts'
@@ -24,6 +25,8 @@ export function formatError(error: unknown): { text: string; code: number } {
     if (error.status === 401 || error.status === 403) return explainRefusal(message, [], error.status)
     return { text: message, code: exitCode.failed }
   }
+  if (isFileError(error))
+    return { text: `Cannot use "${error.path}": ${reasonOf(error)}`, code: exitCode.failed }
   return { text: error instanceof Error ? error.message : String(error), code: exitCode.failed }
 }
 
@@ -46,6 +49,11 @@ function withProblems(message: string, problems: Pick<Problem, 'path' | 'message
   return [message, ...problems.map(({ path, message: detail }) => `  ${path}: ${detail}`)]
     .map(visible)
     .join('\n')
+}
+
+/** True for the file system's own errors, which no command has put into words. */
+function isFileError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && 'path' in error
 }
 
 /** True for citty's own errors, such as a missing argument or an unknown command. */

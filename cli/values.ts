@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { isFeedTime } from '../src/core/clock.ts'
+import { reasonOf } from '../src/core/file-errors.ts'
 import { parsePathId } from '../src/http/paths.ts'
 import { option } from './command.ts'
 import { UsageError } from './errors.ts'
@@ -105,7 +106,7 @@ export function cutToLimit<T>(found: T[], limit: number, hint: (last: T) => stri
  */
 export async function readText(file: string): Promise<string> {
   const bytes = await (file === '-' ? Bun.stdin.bytes() : readFile(file)).catch((error) => {
-    throw new UsageError(`Cannot read "${file}": ${error.message}`)
+    throw new UsageError(`Cannot read "${file}": ${reasonOf(error)}`)
   })
   return new TextDecoder().decode(bytes)
 }

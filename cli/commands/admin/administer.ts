@@ -1,10 +1,11 @@
-import { existsSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { confirm as ask, isCancel } from '@clack/prompts'
 import type { ArgsDef } from 'citty'
 import { recordAction } from '../../../src/access/audit/store.ts'
 import { type Clock, maxSkewSeconds, systemClock } from '../../../src/core/clock.ts'
 import { type Config, readConfig } from '../../../src/core/config.ts'
+import { isMissingFile, reasonOf } from '../../../src/core/file-errors.ts'
 import { type IdSource, sequenceIds } from '../../../src/http/ids.ts'
 import { measureSkew } from '../../../src/platform/mongo/clock-watch.ts'
 import type { Db, Session } from '../../../src/platform/mongo/connection.ts'
@@ -32,7 +33,7 @@ export async function withDatabase<T>(
 ): Promise<T> {
   // Commands use Redis only to announce changes, and few of them need the secret.
   const config = readConfig(process.env, ['MONGODB_URL'])
-  if (!config.mongodbUrl) requireData(config.dataDir)
+  if (!config.mongodbUrl) await requireData(config.dataDir)
   const database = await openDatabase(config, { noTimeouts: true, ...opening })
   try {
     const { db, url } = database
@@ -43,9 +44,11 @@ export async function withDatabase<T>(
 }
 
 /** @throws Error if the folder has no database, because the command would otherwise create an empty one */
-function requireData(dataDir: string): void {
-  if (!existsSync(join(dataDir, 'mongodb')))
+async function requireData(dataDir: string): Promise<void> {
+  await stat(join(dataDir, 'mongodb')).catch((error) => {
+    if (!isMissingFile(error)) throw new Error(`Cannot open the database in ${dataDir}: ${reasonOf(error)}`)
     throw new Error(`There is no database in ${dataDir}: set DATA_DIR or MONGODB_URL as for the service`)
+  })
 }
 
 /**

@@ -79,7 +79,10 @@ export const backup = command({
   },
 })
 
-/** Returns the high-water marks of the data to be replaced; undefined if the data is missing or unreadable. */
+/**
+ * Returns the high-water marks of the data to be replaced; undefined if the data is missing or unreadable, because a
+ * restore must also replace data that is damaged.
+ */
 function readBefore() {
   const read = async ({ db }: Administration) => ({
     live: await readHighWaterMarks(db),

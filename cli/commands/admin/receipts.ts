@@ -1,4 +1,5 @@
 import { fsyncSync, openSync, writeSync } from 'node:fs'
+import { reasonOf } from '../../../src/core/file-errors.ts'
 import type { Receipt } from '../../../src/stays/guests/erase.ts'
 import { parseJson, readText } from '../../values.ts'
 
@@ -13,9 +14,8 @@ export function addReceipt(descriptor: number, receipt: Receipt): void {
     writeSync(descriptor, `${JSON.stringify(receipt)}\n`)
     fsyncSync(descriptor)
   } catch (cause) {
-    const { code = 'unknown error' } = cause as NodeJS.ErrnoException
     throw new Error(
-      `Cannot write the receipt of user ${receipt.user_id} (${code}): the user is marked as erased, but nothing is overwritten yet. Run the command again with a file that can be written`,
+      `Cannot write the receipt of user ${receipt.user_id} (${reasonOf(cause)}): the user is marked as erased, but nothing is overwritten yet. Run the command again with a file that can be written`,
       { cause },
     )
   }
@@ -34,8 +34,8 @@ export function openReceipts(file: string): number {
     writeSync(descriptor, '\n')
     fsyncSync(descriptor)
     return descriptor
-  } catch {
-    throw new Error(`Cannot write "${file}": nothing was erased`)
+  } catch (error) {
+    throw new Error(`Cannot write "${file}" (${reasonOf(error)}): nothing was erased`)
   }
 }
 

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { defineCommand } from 'citty'
 import type { SandboxClient, Schemas } from '../../../client/src/index.ts'
+import { reasonOf } from '../../../src/core/file-errors.ts'
 import { describeCertification, describeNext, toJunit } from '../../certify/show.ts'
 import { verifyReport } from '../../certify/verify.ts'
 import { openSandboxClient, sandboxArgs, sleep, stopOnSignal, untilStopped } from '../../client.ts'
@@ -185,8 +186,8 @@ function follow(sandbox: Sandbox, named: string | undefined): Promise<Certificat
 }
 
 async function write(file: string, text: string): Promise<void> {
-  await writeFile(file, text).catch(() => {
-    throw new UsageError(`Cannot write "${file}"`)
+  await writeFile(file, text).catch((error) => {
+    throw new UsageError(`Cannot write "${file}": ${reasonOf(error)}`)
   })
 }
 

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { FeedPace } from '../../../client/src/index.ts'
 import {
   type HintData,
@@ -14,7 +13,7 @@ import { type Delivery, forward } from '../../forward.ts'
 import { isNdjson, jsonText, note, streamArgs } from '../../output.ts'
 import { maxWaitSeconds, readItem } from '../../poll/feeds.ts'
 import { write } from '../../poll/handlers.ts'
-import { oneOf, requireVersion } from '../../values.ts'
+import { oneOf, readText, requireVersion } from '../../values.ts'
 
 /** @throws UsageError for anything but an http or https address without credentials */
 function readTarget(text: string): string {
@@ -35,7 +34,7 @@ function readEvents(text: string | undefined): WebhookEvent[] {
 
 /** Reads the secret from a file or the environment, or generates and shows a new secret. */
 async function readSecret(file: string | undefined): Promise<string> {
-  const given = file === undefined ? process.env.PARTNER_WEBHOOK_SECRET : await readFile(file, 'utf8')
+  const given = file === undefined ? process.env.PARTNER_WEBHOOK_SECRET : await readText(file)
   if (given === undefined) {
     const made = makeWebhookSecret()
     note(`Signed with ${made}`)

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import {
   constants,
   cp,
@@ -12,6 +11,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { join, relative } from 'node:path'
+import { ifMissing } from '../../core/file-errors.ts'
 import { isAlive } from '../process.ts'
 import type { Db } from './connection.ts'
 import { restoringFolder, runningServer } from './embedded.ts'
@@ -63,7 +63,7 @@ export async function backUpEmbedded(
 
 /** Returns the object in a JSON file; an empty object if the file is missing or invalid. */
 async function readJson(path: string): Promise<Record<string, unknown>> {
-  const text = await readFile(path, 'utf8').catch(() => '{}')
+  const text = await readFile(path, 'utf8').catch((error) => ifMissing(error, '{}'))
   try {
     return Object(JSON.parse(text))
   } catch {
@@ -83,9 +83,14 @@ async function sizesBelow(folder: string): Promise<Record<string, number>> {
   return Object.fromEntries(sizes)
 }
 
+/** Returns the names of the files and folders in a folder; none if there is no such folder. */
+function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error) => ifMissing(error, []))
+}
+
 /** @throws Error if the folder is not empty */
 export async function requireEmptyFolder(folder: string): Promise<void> {
-  if (existsSync(folder) && (await readdir(folder)).length > 0)
+  if ((await namesIn(folder)).length > 0)
     throw new Error(`The folder ${folder} is not empty: name a new folder`)
 }
 
@@ -101,7 +106,7 @@ export async function restoreEmbedded(folder: string, dataDir: string, now: Date
   await readBackupRecord(folder)
   const data = join(dataDir, 'mongodb')
   const aside = `${data}.before-${now.toISOString().replace(/[:.]/g, '')}`
-  const hadData = existsSync(data) && (await readdir(data)).length > 0
+  const hadData = (await namesIn(data)).length > 0
   await mkdir(dataDir, { recursive: true })
   // The backup is copied to a folder beside the existing data, which stays in place until the copy is complete.
   const draft = join(dataDir, restoringFolder)
@@ -122,7 +127,8 @@ export async function readBackupRecord(folder: string): Promise<BackupRecord> {
   const record = (await readJson(recordPath(folder))) as Partial<BackupRecord>
   const { completed_at, oldest_schema_version, files } = record
   if (!completed_at || !Number.isInteger(oldest_schema_version) || !files) throw noBackup(folder)
-  const present = await sizesBelow(join(folder, 'mongodb')).catch(() => ({}) as Record<string, number>)
+  const data = join(folder, 'mongodb')
+  const present = await sizesBelow(data).catch((error): Record<string, number> => ifMissing(error, {}))
   const wrong = Object.entries(files).find(([name, size]) => present[name] !== size)
   if (wrong)
     throw new Error(`The backup in ${folder} is not complete: mongodb/${wrong[0]} is missing or truncated`)
@@ -135,8 +141,8 @@ function noBackup(folder: string): Error {
 
 /** @throws Error if a service or a command is using a folder's embedded database, even if the server itself has died */
 export async function requireNotRunning(dataDir: string): Promise<void> {
-  const users = await readdir(join(dataDir, 'users')).catch(() => [])
-  const isServed = await runningServer(await realpath(dataDir).catch(() => dataDir))
+  const users = await namesIn(join(dataDir, 'users'))
+  const isServed = await runningServer(await realpath(dataDir).catch((error) => ifMissing(error, dataDir)))
   if (isServed || users.some((pid) => isAlive(Number(pid))))
     throw new Error(`A server is running on ${dataDir}: stop the service first`)
 }

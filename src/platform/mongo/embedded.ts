@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { ifMissing } from '../../core/file-errors.ts'
 import { commandOf, freePort, isAlive } from '../process.ts'
 import { becomePrimary, findMongod, launch, packagedMongod, shutDown, urlOf } from './mongod.ts'
 import { releaseAbandonedLock } from './write-lock.ts'
@@ -102,8 +103,9 @@ function recordPath(dataDir: string): string {
 }
 
 async function readRecord(dataDir: string): Promise<Partial<RunningRecord>> {
+  const text = await readFile(recordPath(dataDir), 'utf8').catch((error) => ifMissing(error, '{}'))
   try {
-    return Object(JSON.parse(await readFile(recordPath(dataDir), 'utf8')))
+    return Object(JSON.parse(text))
   } catch {
     return {}
   }
@@ -148,7 +150,8 @@ async function adopt(dataDir: string): Promise<Running | null> {
 
 /** Returns the id of the process that holds the lock on the data; NaN or an exited process's id if none does. */
 async function lockHolder(dataDir: string): Promise<number> {
-  return Number.parseInt(await readFile(join(dataDir, 'mongodb', 'mongod.lock'), 'utf8').catch(() => ''), 10)
+  const lock = join(dataDir, 'mongodb', 'mongod.lock')
+  return Number.parseInt(await readFile(lock, 'utf8').catch((error) => ifMissing(error, '')), 10)
 }
 
 /**

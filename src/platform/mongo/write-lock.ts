@@ -1,6 +1,7 @@
 import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { mongo } from 'mongoose'
+import { ifMissing } from '../../core/file-errors.ts'
 import { isAlive } from '../process.ts'
 import { withServer } from './mongod.ts'
 
@@ -33,7 +34,8 @@ async function claim(dataDir: string): Promise<void> {
   await writeFile(draft, String(process.pid))
   try {
     await link(draft, holderPath(dataDir))
-  } catch {
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     throw new Error('Another backup is in progress')
   } finally {
     await rm(draft, { force: true })
@@ -42,7 +44,7 @@ async function claim(dataDir: string): Promise<void> {
 
 /** Resumes writes if the process that blocked them was killed. Otherwise, the server would block them forever. */
 export async function releaseAbandonedLock(dataDir: string, server: number | mongo.Db): Promise<void> {
-  const holder = await readFile(holderPath(dataDir), 'utf8').catch(() => '')
+  const holder = await readFile(holderPath(dataDir), 'utf8').catch((error) => ifMissing(error, ''))
   if (holder === '' || isAlive(Number(holder))) return
   await (typeof server === 'number' ? withServer(server, unlock) : unlock(server))
   await rm(holderPath(dataDir), { force: true })
