@@ -10,6 +10,7 @@ import {
   type Schemas,
 } from '../client/src/index.ts'
 import { reasonOf } from '../src/core/file-errors.ts'
+import { keepFromProxy } from '../src/core/proxy.ts'
 import { roots } from '../src/http/paths.ts'
 import { flag, option } from './command.ts'
 import { UsageError } from './errors.ts'
@@ -151,9 +152,10 @@ async function settingsOf(options: ClientOptions): Promise<Settings> {
   return { base: profile.base_url, isSandbox, key: profile.key }
 }
 
-/** Returns an address without trailing slashes and without `/v1` or `/sandbox`. */
+/** Returns an address without trailing slashes and without `/v1` or `/sandbox`, to which requests can be sent. */
 function addressOf(base: string): string {
   if (!URL.canParse(base)) throw new UsageError(`"${base}" is not a valid address`)
+  keepFromProxy(base)
   const address = base.replace(/\/+$/, '')
   const root = Object.values(roots).find((known) => address.endsWith(known))
   return address.slice(0, address.length - (root?.length ?? 0))

@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { isMissingFile, reasonOf } from '../src/core/file-errors.ts'
+import { isLoopback } from '../src/core/proxy.ts'
 import { UsageError } from './errors.ts'
 import { FileLockedError, lockFile } from './file-lock.ts'
 
@@ -31,8 +32,7 @@ function file(): string {
 export function requireSafeAddress(address: string): void {
   if (!URL.canParse(address)) throw new UsageError(`"${address}" is not a valid address`)
   const { protocol, hostname } = new URL(address)
-  const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
-  if (protocol === 'https:' || (protocol === 'http:' && isLoopback)) return
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return
   throw new UsageError(
     `"${address}" must begin with https:// or be on this machine: a stored key is sent there`,
   )

@@ -1,5 +1,6 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
 import { fetchPublicKeys, type Schemas } from '../../client/src/index.ts'
+import { keepFromProxy } from '../../src/core/proxy.ts'
 import { ChecksFailedError, UsageError } from '../errors.ts'
 import { requireSafeAddress } from '../profiles.ts'
 
@@ -43,6 +44,7 @@ export async function verifyReport(report: string, base: string, jwks?: string):
 
 async function fetchKeys(base: string): Promise<JSONWebKeySet> {
   requireSafeAddress(base)
+  keepFromProxy(base)
   const keys = await fetchPublicKeys(base)
   if (!isKeySet(keys)) throw new Error(`The public keys of ${base} are not a JSON Web Key Set`)
   return keys

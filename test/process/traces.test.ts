@@ -8,6 +8,7 @@ import { makeActor, sender, testApp, testEnvironment } from '../support/app.ts'
 import { type ReceivedSpan, startCollector } from '../support/collector.ts'
 import { onScopeEnd, ownDatabase } from '../support/databases.ts'
 import { startService } from '../support/processes.ts'
+import { startProxy } from '../support/proxy.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { hookedPartner } from '../support/webhooks.ts'
 
@@ -38,9 +39,13 @@ const exporting = {
   OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${secret}`,
   OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,service.name=other',
 }
+const proxy = await startProxy()
+onScopeEnd(async () => void proxy.stop())
 const lonelyPort = await freePort()
 const [traced, untraced, trusting, lonely] = await Promise.all([
-  ownDatabase().then((MONGODB_URL) => serve({ ...exporting, MONGODB_URL, TAG_MANAGER_URL: tagManager.url })),
+  ownDatabase().then((MONGODB_URL) =>
+    serve({ ...exporting, ...proxy.environment, MONGODB_URL, TAG_MANAGER_URL: tagManager.url }),
+  ),
   ownDatabase().then((MONGODB_URL) => serve({ MONGODB_URL })),
   serve({ ...exporting, OTEL_TRACES_SAMPLER_ARG: '0', TRUSTED_PROXIES: '127.0.0.1' }),
   serve({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${lonelyPort}/spans` }),
@@ -233,6 +238,19 @@ test('a hint has the trace of its latest change, without a collector and when an
   const { MONGODB_URL = '' } = untraced.settings
   await testApp({ MONGODB_URL, WEBHOOKS_ALLOW_PRIVATE: 'on' }, () => new Date(Date.now() + 50_000))
   await expect.poll(() => traces().slice(tries)).toContain(stored)
+})
+
+test.concurrent('hints, spans and events for this machine never use a proxy', async (context) => {
+  const { expect } = context
+  const { url, received } = startReceiver(context)
+  const { actor, book } = await hookedPartner(traced, url, ['booking.changed'])
+  const body = { email: 'proxy@example.com', first_name: 'A', last_name: 'B', password: 'long enough' }
+  const { user_id } = (await actor.send('POST', '/v1/users', { body })).body.data
+  expect((await book()).status).toBe(201)
+  await expect.poll(() => received.length).toBeGreaterThan(0)
+  await expect.poll(() => tagManager.received.some((one) => one.body.includes(String(user_id)))).toBe(true)
+  await expect.poll(() => collector.spans.length).toBeGreaterThan(0)
+  expect(proxy.requests).toEqual([])
 })
 
 test('a job has the trace of its request, and its spans are exported before the process ends', async () => {

@@ -6,6 +6,7 @@ import {
   webhookEvents,
 } from '../../../src/changes/webhooks/hint.ts'
 import { isWebhookSecret, makeWebhookSecret } from '../../../src/changes/webhooks/signature.ts'
+import { keepFromProxy } from '../../../src/core/proxy.ts'
 import { clientArgs, openClient, type PartnerClient, stopOnSignal, untilStopped } from '../../client.ts'
 import { command, option, requiredOption } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
@@ -15,13 +16,18 @@ import { maxWaitSeconds, readItem } from '../../poll/feeds.ts'
 import { write } from '../../poll/handlers.ts'
 import { oneOf, readText, requireVersion } from '../../values.ts'
 
-/** @throws UsageError for anything but an http or https address without credentials */
+/**
+ * Returns the address of the program that gets the hints.
+ *
+ * @throws UsageError for anything but an http or https address without credentials
+ */
 function readTarget(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password)
     throw new UsageError(
       'Option --forward-to must be an address that starts with http:// or https://, without a login',
     )
+  keepFromProxy(url.href)
   return url.href
 }
 

@@ -1,3 +1,4 @@
+import { keepFromProxy } from '../../core/proxy.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { JobHandler, Topics } from '../../platform/outbox/outbox.ts'
 
@@ -13,6 +14,7 @@ const timeoutMilliseconds = 5000
 
 /** Returns the `UserCreated` subscriber, which posts the event to the tag manager if one is configured. */
 function tagManagerTracking(url: string | undefined): JobHandler {
+  if (url) keepFromProxy(url)
   return async (event) => {
     if (!url) return
     const response = await fetch(url, {
