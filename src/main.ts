@@ -21,6 +21,8 @@ const idleSeconds = 120
 /** Serves requests until the process is told to stop, then finishes the requests in progress within 20 seconds. */
 async function serve(config: Config): Promise<void> {
   const worker = process.env[workerVariable]
+  // Checked before anything is opened, so that a service that runs already is the only thing the user reads about.
+  if (worker === undefined) requireFreePort(config)
   const ending = whenAskedToStop(worker !== undefined)
   ending.then(() => setTimeout(() => process.exit(0), shutdownLimitMilliseconds).unref())
   const context = await compose(config)
@@ -45,6 +47,8 @@ async function serve(config: Config): Promise<void> {
     await context.close()
     failToListen(config, error)
   }
+  if (!config.redisUrl)
+    live.log.warn('REDIS_URL is not set: rate limits are counted per process and not shared')
   const address = `${tls ? 'https' : 'http'}://${config.host}:${app.server?.port}`
   live.log.info(
     {
@@ -72,7 +76,7 @@ function failToListen({ host, port }: Config, error: unknown): never {
   process.exit(1)
 }
 
-/** Exits if another program already uses the port. Workers share the port, so they would not notice another service. */
+/** Exits if another program already uses the port. Workers share theirs, so they would not notice another service. */
 function requireFreePort(config: Config): void {
   try {
     Bun.listen({ hostname: config.host, port: config.port, socket: { data() {} } }).stop(true)

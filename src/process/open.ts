@@ -71,14 +71,13 @@ async function prepareDatabase(db: Db): Promise<string[]> {
 }
 
 /**
- * Opens a rate limiter on Redis. If Redis is not configured, logs a warning and counts hits in this process only.
+ * Opens a rate limiter on Redis. If Redis is not configured, hits are counted in this process only.
  *
  * @throws Error if Redis refuses this service
  */
 export async function openRateLimiter(config: Config, log?: AppContext['log']): Promise<RateLimiter> {
   const namespace = databaseNameOf(config.mongodbUrl ?? '')
   if (config.redisUrl) return new RedisRateLimiter(config.redisUrl, namespace, log).open()
-  log?.warn('REDIS_URL is not set: rate limits are counted per process and not shared')
   return new MemoryRateLimiter()
 }
 

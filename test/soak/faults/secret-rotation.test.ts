@@ -67,7 +67,7 @@ test('a secret is rotated over several processes, one after the other, and no re
   expect(await refusal({ SECRET_KEY: oldSecret })).toMatch(wrong)
   expect(await refusal({ SECRET_KEY: 'a secret of some other database no' })).toMatch(wrong)
   expect(await refusal({})).toBe(
-    'Cannot start: SECRET_KEY is not set, but this database was used with one: set it\n',
+    'Cannot start: SECRET_KEY is not set, but this database was used with one: set SECRET_KEY to that secret\n',
   )
 })
 
