@@ -86,6 +86,13 @@ export function accountOf({ isSandbox }: PartnerClient, { id, host }: Schemas['K
   return isSandbox ? `key ${id}` : `host ${host.email}`
 }
 
+/** Returns the time in the client's environment: this machine's on live data, the sandbox's own in the sandbox (§22). */
+export async function timeOf(client: PartnerClient): Promise<Date> {
+  if (!client.isSandbox) return new Date()
+  const { now } = await client.request<Schemas['SandboxClock']>('GET', '/clock')
+  return new Date(now)
+}
+
 /** Returns a sentence that tells the user why a request got no response from the service. */
 export function describeConnectionError({ message, root, status, cause }: ConnectionError): string {
   if (root === undefined) return message

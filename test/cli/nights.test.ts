@@ -61,6 +61,24 @@ test('partnerctl nights draws the calendar of a listing, in a terminal and witho
   expect(Object.values(JSON.parse(json.stdout))[0]).toHaveLength(61)
 })
 
+test("nights and doctor go by the sandbox's clock", async () => {
+  const actor = await service.actor()
+  const advance_seconds = 3 * 86_400
+  const moved = await actor.send('POST', '/sandbox/clock', { body: { advance_seconds } })
+  const today: string = moved.body.data.now.slice(0, 10)
+  const environment = { PARTNER_BASE_URL: server.url, PARTNER_API_KEY: actor.key }
+  const nights = await partnerctl(['nights', '2001', '--sandbox', '--json'], environment)
+  const [ofRoomType] = Object.values(JSON.parse(nights.stdout)) as [{ date: string }[]]
+  const doctor = await partnerctl(['doctor', '--sandbox', '--json'], environment)
+  const feed = JSON.parse(doctor.stdout).find(({ check }: { check: string }) => check === 'feed')
+  const lag = Number(/^lag (\d+) s/.exec(feed.detail)?.[1])
+  expect({ first: ofRoomType[0]?.date, nights: ofRoomType.length, lag }).toEqual({
+    first: today,
+    nights: 30,
+    lag: expect.toSatisfy((seconds: number) => seconds >= advance_seconds),
+  })
+})
+
 test.each([
   [['nights', 'x'], 2, '"x" is not a valid id'],
   [['nights', '2001', '--from', '2027-02-30'], 2, '"2027-02-30" is not a valid date'],

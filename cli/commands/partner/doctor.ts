@@ -1,7 +1,7 @@
 import { ConnectionError, PartnerError, type Schemas } from '../../../client/src/index.ts'
 import { describeSkew, maxSkewSeconds } from '../../../src/core/clock.ts'
 import { permissions as allPermissions } from '../../../src/http/permissions.ts'
-import { accountOf, clientArgs, openClient, type PartnerClient } from '../../client.ts'
+import { accountOf, clientArgs, openClient, type PartnerClient, timeOf } from '../../client.ts'
 import { command } from '../../command.ts'
 import { exitCode } from '../../errors.ts'
 import { formatError } from '../../format-error.ts'
@@ -75,7 +75,8 @@ async function checkFeed(client: PartnerClient, key: Schemas['Key']): Promise<Co
   try {
     const updated_after = await readCheckpoint(scope)
     const { version: oldest, total: waiting } = await readItem(client, 'bookings', { updated_after })
-    const lag = oldest ? Math.max(0, Math.round((Date.now() - Date.parse(`${oldest}Z`)) / 1000)) : 0
+    const now = await timeOf(client)
+    const lag = oldest ? Math.max(0, Math.round((now.getTime() - Date.parse(`${oldest}Z`)) / 1000)) : 0
     const since = updated_after ? `after the checkpoint ${updated_after}` : 'in all: no poll has run here'
     return { check: 'feed', state: 'ok', detail: `lag ${lag} s: ${waiting} changes ${since}` }
   } catch (error) {

@@ -1,6 +1,6 @@
 import { addDays, isCalendarDate, toDay } from '../../../src/core/clock.ts'
 import { drawCalendar } from '../../calendar.ts'
-import { clientArgs, openClient } from '../../client.ts'
+import { clientArgs, openClient, timeOf } from '../../client.ts'
 import { command, option, positional } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { print, show, visible } from '../../output.ts'
@@ -19,9 +19,11 @@ export const nights = command({
   },
   async run({ args }) {
     const listingId = parseId(args.listing)
-    const start = parseDay(args.from ?? toDay(new Date()))
-    const end = parseDay(args.to ?? addDays(start, shownNights - 1))
+    const from = args.from === undefined ? undefined : parseDay(args.from)
+    const to = args.to === undefined ? undefined : parseDay(args.to)
     const client = await openClient(args)
+    const start = from ?? toDay(await timeOf(client))
+    const end = to ?? addDays(start, shownNights - 1)
     const range = { listing_id: listingId, start_date: start, end_date: end }
     const { nights: byListing } = await client.availability.nights(range)
     const byRoomType = byListing[listingId] ?? {}
