@@ -1,6 +1,6 @@
 import { ArgumentError, ConnectionError, PartnerError } from '../client/src/index.ts'
 import { ConfigError } from '../src/core/config.ts'
-import { DomainError, type Problem } from '../src/core/errors.ts'
+import { DomainError, NotFoundError, type Problem } from '../src/core/errors.ts'
 import { reasonOf } from '../src/core/file-errors.ts'
 import { describeConnectionError } from './client.ts'
 import { ChecksFailedError, exitCode, UsageError } from './errors.ts'
@@ -16,6 +16,7 @@ export function formatError(error: unknown): { text: string; code: number } {
   }
   if (error instanceof ChecksFailedError) return { text: error.message, code: error.code }
   if (error instanceof ConfigError) return { text: error.message, code: exitCode.usage }
+  if (error instanceof NotFoundError) return { text: error.administratorMessage, code: exitCode.failed }
   if (error instanceof DomainError)
     return { text: withProblems(error.message, error.problems), code: exitCode.failed }
   if (error instanceof PartnerError)

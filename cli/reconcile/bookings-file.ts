@@ -40,7 +40,8 @@ function* rowsOfJson(text: string): Generator<Row> {
     if (json.trim() === '') continue
     const line = index + 1
     const fields = parseJson(json)
-    if (typeof fields !== 'object' || fields === null) throw malformed(line, 'is not a JSON object')
+    if (typeof fields !== 'object' || fields === null)
+      throw new Error(`Line ${line} of the file is not a JSON object`)
     yield { line, fields: fields as Row['fields'] }
   }
 }
@@ -84,6 +85,7 @@ function toBooking({ line, fields }: Row): PartnersBooking {
   return { ...booking, version }
 }
 
-function malformed(line: number, what: string): Error {
-  return new Error(`Line ${line} of the file: ${what}`)
+/** @param sentence what is wrong with the line */
+function malformed(line: number, sentence: string): Error {
+  return new Error(`Line ${line} of the file: ${sentence}`)
 }

@@ -72,9 +72,28 @@ export function invalidFields(problems: Problem[]): DomainError {
   return new DomainError('validation', 'The request is not valid', problems)
 }
 
-/** Returns a 404. Its message names the kind of resource and does not reveal whether another host has the resource. */
-export function notFound(thing: string): DomainError {
-  return new DomainError('not_found', `${thing} not found or unauthorized`)
+/** The 404 of a resource that was looked for in vain. */
+export class NotFoundError extends DomainError {
+  constructor(
+    readonly thing: string,
+    readonly soughtBy: string,
+  ) {
+    super('not_found', `${thing} not found or unauthorized`)
+  }
+
+  /** The message for an administrator, who sees the data of all hosts and is never unauthorized. */
+  get administratorMessage(): string {
+    return `No ${this.thing.toLowerCase()} with this ${this.soughtBy}`
+  }
+}
+
+/**
+ * Returns a 404. Its message names the kind of resource and does not reveal whether another host has the resource.
+ *
+ * @param soughtBy what the resource was looked for by, for the administrators' message
+ */
+export function notFound(thing: string, soughtBy = 'id'): NotFoundError {
+  return new NotFoundError(thing, soughtBy)
 }
 
 /**

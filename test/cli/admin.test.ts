@@ -27,6 +27,38 @@ test('partnerctl keys mint prints the key once and normalizes legacy permissions
   expect(shown.stdout).not.toContain(minted.key)
 })
 
+const nobody = '999999999999'
+const noJob = '6561c0ffee00000000000001'
+
+test.each([
+  [['hosts', 'update', nobody, '--name', 'x'], 'No host with this id'],
+  [['hosts', 'update', 'nobody@example.com', '--name', 'x'], 'No host with this e-mail address'],
+  [['keys', 'show', nobody], 'No key with this id'],
+  [['keys', 'show', 'pis_nobody12'], 'No key with this prefix'],
+  [['requests', 'list', '--key', nobody], 'No key with this id'],
+  [['bookings', 'confirm', nobody], 'No booking with this id'],
+  [['conversations', 'close', nobody], 'No booking with this id'],
+  [['listings', 'status', nobody, 'published'], 'No listing with this id'],
+  [['webhooks', 'disable', nobody], 'No webhook with this id'],
+  [['guests', 'export', '--user', nobody], 'No user with this id'],
+  [['jobs', 'drop', noJob, '--yes'], 'No job with this id'],
+  [['jobs', 'retry', noJob], 'No job with this id'],
+  [['audit', 'list', '--after', noJob], 'No audit entry with this id'],
+])('an administrator who runs partnerctl %j reads: %s', async (args, message) => {
+  const { code, stderr } = await admin(...args)
+  expect({ code, stderr }).toEqual({ code: 1, stderr: `${message}\n` })
+})
+
+test('the help of guests erase says that --yes is required without a terminal', async () => {
+  const { stdout } = await admin('guests', 'erase', '--help')
+  expect(stdout).toContain('Do not ask for confirmation; required without a terminal')
+  const refused = await admin('guests', 'erase', '--stays-ended-before', '2000-01-01')
+  expect({ code: refused.code, stderr: refused.stderr.split('\n')[0] }).toEqual({
+    code: 2,
+    stderr: 'Erasing cannot be undone: without a terminal, --yes is required',
+  })
+})
+
 test('partnerctl keys deactivate, activate and revoke take effect at the next request to a warm process', async () => {
   const { id, key } = await mintByCommand()
   const process = await startService(testEnvironment())

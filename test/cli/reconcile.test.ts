@@ -151,10 +151,15 @@ test.each(malformed.map(([content, line, what]) => [line, what, content] as cons
   'a file is refused at line %i: %s',
   async (lineNumber, what, content) => {
     const failure = await readBookingsFile(await written(content)).catch((error) => error)
-    expect(failure.message).toContain(`Line ${lineNumber} of the file: `)
+    expect(failure.message).toMatch(new RegExp(`^Line ${lineNumber} of the file(: | is )`))
     expect(failure.message).toContain(what)
   },
 )
+
+test('a line that is not a JSON object is named in one sentence', async () => {
+  const failure = await readBookingsFile(await written('{"a":1\n')).catch((error) => error)
+  expect(failure.message).toBe('Line 1 of the file is not a JSON object')
+})
 
 test('a file may have a byte order mark, other columns in any order, quotes, and empty versions', async () => {
   const content = `\uFEFFnote,checkout_at, status ,booking_id,checkin_at,version\r\n"a, ""b""\nc",2027-02-01,pending,7,2027-01-01,\r\n\r\n`

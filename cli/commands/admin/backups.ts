@@ -51,9 +51,9 @@ function requireEmbedded(): { dataDir: string } {
   return { dataDir }
 }
 
-/** @throws UsageError for a blank name, which would mean the current folder */
+/** @throws UsageError for a blank path, which would mean the current folder */
 function readFolder(text: string): string {
-  if (text.trim() === '') throw new UsageError('Name a folder')
+  if (text.trim() === '') throw new UsageError('Argument "folder" must not be blank')
   return resolve(text)
 }
 

@@ -29,7 +29,6 @@ import {
   confirm,
   withDatabase,
   withSoundClock,
-  yesArgument,
 } from './administer.ts'
 import { addReceipt, openReceipts, readReceipts } from './receipts.ts'
 
@@ -86,7 +85,7 @@ const eraseArgs = {
   'dry-run': flag('With --stays-ended-before: only list them'),
   'with-open-stays': flag('With --user: erase the guest even if a stay is not over'),
   receipts: option('Add a line for each guest to this file, before anything is overwritten', 'file'),
-  ...yesArgument,
+  yes: flag('Do not ask for confirmation; required without a terminal'),
 } satisfies ArgsDef
 
 const erase = command({
@@ -103,15 +102,15 @@ const erase = command({
       throw new UsageError('Give one of --user, --stays-ended-before and --from-receipts')
     const isByAge = args['stays-ended-before'] !== undefined
     if (!isByAge && (args.host !== undefined || args['dry-run']))
-      throw new UsageError('--host and --dry-run go with --stays-ended-before')
+      throw new UsageError('Options --host and --dry-run require --stays-ended-before')
     if (args.user === undefined && args['with-open-stays'])
-      throw new UsageError('--with-open-stays goes with --user')
+      throw new UsageError('Option --with-open-stays requires --user')
     await withSoundClock(async (administration) => {
       await requireFinished(administration.db)
       const guests = await selectGuests(administration, args)
       if (args['dry-run']) return printList(args, guests.map(toListed), listedColumns)
       if (!args.yes && !process.stdin.isTTY)
-        throw new UsageError('Erasing cannot be undone: without a terminal, give --yes')
+        throw new UsageError('Erasing cannot be undone: without a terminal, --yes is required')
       await confirm(args, `${guests.length} guests will be erased.`)
       const isUnserved = args['from-receipts'] !== undefined
       const erasing = {

@@ -92,8 +92,9 @@ export async function findSuspendedHostIds(db: Db, ids: number[]): Promise<numbe
  */
 export async function findHost(db: Db, idOrEmail: string | number): Promise<Host> {
   const text = String(idOrEmail).trim()
-  const filter = /^\d+$/.test(text) ? { id: Number(text) } : { email: text.toLowerCase() }
+  const isId = /^\d+$/.test(text)
+  const filter = isId ? { id: Number(text) } : { email: text.toLowerCase() }
   const host = await hostModel(db).findOne(filter).lean()
-  if (!host) throw notFound(`Host "${text}"`)
+  if (!host) throw notFound('Host', isId ? 'id' : 'e-mail address')
   return host
 }

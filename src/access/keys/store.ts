@@ -170,9 +170,10 @@ export function findReadPositions(db: Db, now: Date): Promise<ReadPosition[]> {
  */
 export async function findKey(db: Db, idOrPrefix: string): Promise<ApiKey> {
   const text = idOrPrefix.trim()
-  const filter = /^\d+$/.test(text) ? { id: Number(text) } : { 'secrets.prefix': text.slice(0, shownLength) }
+  const isId = /^\d+$/.test(text)
+  const filter = isId ? { id: Number(text) } : { 'secrets.prefix': text.slice(0, shownLength) }
   const [key, other] = await keyModel(db).find(filter).limit(2).lean()
-  if (!key) throw notFound(`Key "${text.slice(0, shownLength)}"`)
+  if (!key) throw notFound('Key', isId ? 'id' : 'prefix')
   if (other) throw new DomainError('conflict', 'Several keys start with these characters; use the id')
   return key
 }
