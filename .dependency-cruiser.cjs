@@ -61,6 +61,13 @@ module.exports = {
       to: { path: '(^|[/-])model\\.ts$', pathNot: '^src/$1/', dependencyTypesNot: ['type-only'] },
     },
     {
+      name: 'partners-open-no-database',
+      comment: 'Pass in what an administrator may do beside partners (decisions §15)',
+      severity: 'error',
+      from: { path: '^cli/commands/partner/' },
+      to: { path: '^(cli/commands/admin/|cli/requests/admin-source\\.ts|src/(process|platform)/)' },
+    },
+    {
       name: 'packages-for-agents-load-when-needed',
       comment: 'Only a running `partnerctl mcp` loads the packages that serve agents (decisions §27)',
       severity: 'error',

@@ -16,7 +16,7 @@ export const requiredOption = (description: string, valueHint?: string) =>
 export const positional = (description: string) =>
   ({ type: 'positional', required: true, description }) as const
 
-/** Arguments that every command takes. */
+/** Arguments that every command takes, unless it refuses them. */
 export const commonArgs = {
   json: flag('Print one JSON document and nothing else on standard output'),
 } satisfies ArgsDef
@@ -24,10 +24,13 @@ export const commonArgs = {
 /**
  * Rejects empty option values, as well as unknown options and surplus arguments, which citty ignores. Without this
  * check, a command with a mistyped option could do something unintended.
+ *
+ * @param whyNoJson the error's message for `--json`, if the command refuses it
  */
-const strictArguments: CittyPlugin = {
+const strictArguments = (whyNoJson: string | undefined): CittyPlugin => ({
   name: 'strict-arguments',
   setup({ args, cmd }: CommandContext) {
+    if (whyNoJson !== undefined && args.json) throw new UsageError(whyNoJson)
     const defined = (cmd.args ?? {}) as ArgsDef
     const names = Object.keys(defined)
     const known = new Set(['_', ...names, ...names.map(toCamelCase)])
@@ -39,7 +42,7 @@ const strictArguments: CittyPlugin = {
     const empty = Object.entries(defined).find(([name, arg]) => arg.type === 'string' && args[name] === '')
     if (empty) throw new UsageError(`Option --${empty[0]} needs a value`)
   },
-}
+})
 
 function toCamelCase(name: string): string {
   return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
@@ -48,13 +51,24 @@ function toCamelCase(name: string): string {
 // biome-ignore lint/suspicious/noExplicitAny: citty's commands differ in their argument types
 export type AnyCommand = CommandDef<any> & { examples?: string[] }
 
-/** Defines a command that rejects unknown options, takes `--json`, and shows `examples` in its help. */
+/** What a command is made of, beside what citty asks for. */
+interface OwnParts<T extends ArgsDef> {
+  args?: T
+  /** Shown in the command's help. */
+  examples: string[]
+  /** Why the command refuses `--json`, which its help then leaves out; absent if it takes the option. */
+  whyNoJson?: string
+}
+
+/** Defines a command that rejects unknown options and takes `--json`. */
 export function command<const T extends ArgsDef>({
   args: own,
+  whyNoJson,
   ...definition
-}: Omit<CommandDef<T & typeof commonArgs>, 'args'> & { args?: T; examples: string[] }) {
-  const args = { ...(own as T), ...commonArgs }
-  return defineCommand({ ...definition, args, plugins: [strictArguments] }) as CommandDef<
+}: Omit<CommandDef<T & typeof commonArgs>, 'args'> & OwnParts<T>) {
+  const common = whyNoJson === undefined ? commonArgs : {}
+  const args = { ...own, ...common } as T & typeof commonArgs
+  return defineCommand({ ...definition, args, plugins: [strictArguments(whyNoJson)] }) as CommandDef<
     T & typeof commonArgs
   >
 }

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util'
 import type { ArgsDef } from 'citty'
 import Table from 'cli-table3'
 import type { Finding } from '../src/process/inspection.ts'
-import { ChecksFailedError, UsageError } from './errors.ts'
+import { ChecksFailedError } from './errors.ts'
 
 /** Prints the value as one JSON document with `--json`, otherwise as human-readable text from `render`. */
 export function print<T>(args: { json?: boolean | undefined }, value: T, render: (value: T) => string): void {
@@ -97,21 +97,8 @@ export const streamArgs = {
   output: { type: 'enum', options: ['text', 'ndjson'], description: 'How each item is printed' },
 } satisfies ArgsDef
 
-/**
- * Returns true if a command that runs until it is stopped should print JSON, one document per line.
- *
- * @throws UsageError for `--json` (decisions §15)
- */
-export function isNdjson({
-  json,
-  output,
-}: {
-  json?: boolean | undefined
-  output?: string | undefined
-}): boolean {
-  if (json) throw new UsageError('The command does not end by itself: use --output ndjson in place of --json')
-  return output === 'ndjson'
-}
+/** Why these commands refuse `--json` (decisions §15). */
+export const noJsonInStreams = 'The command does not end by itself: use --output ndjson in place of --json'
 
 /** Control characters, including C1 and bidirectional controls. In untrusted text, they could move the cursor. */
 const controls = '\\p{Cc}\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069'

@@ -10,7 +10,12 @@ type Commands = Record<string, [description: string, load: Load]>
 
 const account: Load = () => import('./commands/partner/account.ts')
 const doctor: Load = () => import('./commands/partner/doctor.ts')
-const requests: Load = () => import('./commands/partner/requests.ts')
+const requests: Load = async () => {
+  const { requestsWith } = await import('./commands/partner/requests.ts')
+  const withAdminSource = async () => (await import('./requests/admin-source.ts')).withAdminSource
+  const top = async () => (await import('./commands/admin/top.ts')).top
+  return { requests: requestsWith({ withAdminSource, top }) }
+}
 const api: Load = () => import('./commands/partner/api.ts')
 const poll: Load = () => import('./commands/partner/poll.ts')
 const reconcile: Load = () => import('./commands/partner/reconcile.ts')
@@ -79,6 +84,11 @@ const adminCommands: Commands = {
   seed: ['Create a demo host with a key, a user and a listing', maintenance],
 }
 
+/** Administrators' commands in a group of partners' commands. */
+const adminSubcommands: Commands = {
+  'requests top': ['Rank keys, hosts, client addresses or routes by their requests', requests],
+}
+
 const meta = {
   name: 'partnerctl',
   version: packageJson.version,
@@ -99,14 +109,16 @@ export const main: AnyCommand = defineCommand({
 /** Returns the help text, with examples, for the command that the arguments name; the text may be coloured. */
 export async function helpOf(rawArgs: string[]): Promise<string> {
   let command = main
-  let parent: AnyCommand | undefined
+  const path: string[] = []
   for (const word of rawArgs) {
     const next = await subCommandOf(command, word)
     if (!next) break
-    parent = command
+    path.push(word)
     command = next
   }
   if (command === main) return helpOfAll()
+  // The usage line begins with the name of the parent, of which citty knows only the last word.
+  const parent = defineCommand({ meta: { name: ['partnerctl', ...path.slice(0, -1)].join(' ') } })
   const { examples: shown = [] } = command
   const tail = shown.length > 0 ? `\nEXAMPLES\n\n${shown.map((line) => `  ${line}`).join('\n')}\n` : ''
   return (await renderUsage(command, parent)) + tail
@@ -121,7 +133,9 @@ async function subCommandOf({ subCommands }: AnyCommand, name: string): Promise<
 /** Returns the top-level help, which lists partner and administrator commands separately. */
 async function helpOfAll(): Promise<string> {
   const ofPartners = (await renderUsage(summaryOf(partnerCommands))).split('\n')
-  const ofAdministrators = (await renderUsage(summaryOf(adminCommands))).split('\n')
+  const ofAdministrators = (await renderUsage(summaryOf({ ...adminCommands, ...adminSubcommands }))).split(
+    '\n',
+  )
   return [
     ofPartners[0],
     '\nUSAGE partnerctl <command>',

@@ -3,22 +3,20 @@ import { findKey } from '../../src/access/keys/store.ts'
 import { serializeRequest } from '../../src/access/requests/routes.ts'
 import { findRequests } from '../../src/access/requests/store.ts'
 import { parseMoment } from '../../src/core/clock.ts'
-import type { Administration } from '../commands/admin/administer.ts'
+import { type Administration, withDatabase } from '../commands/admin/administer.ts'
 import { readKeyName } from '../commands/admin/key-options.ts'
-import type { RequestSource } from './source.ts'
+import type { RequestOwner, RequestSource, WithAdminSource } from './source.ts'
 
-/** The host or key whose requests an administrator wants to see; all hosts if neither is given. */
-export interface RequestOwner {
-  host?: string | undefined
-  key?: string | undefined
-}
+/** Calls `work` with a source that reads the database. */
+export const withAdminSource: WithAdminSource = (owner, work) =>
+  withDatabase(async (administration) => work(await adminSource(administration, owner)))
 
 /**
  * Returns a source that reads the requests of a host, a key or all hosts from the database.
  *
  * @throws DomainError `not_found` for an unknown host or key; UsageError for a whole key
  */
-export async function adminSource(
+async function adminSource(
   { db, clock }: Administration,
   { host, key }: RequestOwner,
 ): Promise<RequestSource> {

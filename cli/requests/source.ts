@@ -16,6 +16,18 @@ export interface RequestSearch {
 /** Returns at most `limit` of the most recent requests, newest first. */
 export type RequestSource = (search: RequestSearch, limit: number) => Promise<RequestRow[]>
 
+/** The host or key whose requests an administrator wants to see; all hosts if neither is given. */
+export interface RequestOwner {
+  host?: string | undefined
+  key?: string | undefined
+}
+
+/** Calls `work` with a source that reads the requests of a host, a key or all hosts for an administrator. */
+export type WithAdminSource = <T>(
+  owner: RequestOwner,
+  work: (read: RequestSource) => Promise<T>,
+) => Promise<T>
+
 /** Maximum number of rows in one response from the service. */
 const perPage = 100
 

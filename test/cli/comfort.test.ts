@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
 import { helpOf } from '../../cli/program.ts'
+import { partnerctlHere } from '../support/admin.ts'
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'
 
@@ -171,20 +172,65 @@ const helpFor = async (path: string[]) => stripVTControlCharacters(`${await help
 async function commandsBelow(path: string[] = []): Promise<string[]> {
   const lists = [...(await helpFor(path)).matchAll(/COMMANDS.*\n\n([\s\S]*?)\n\n/g)].map(([, list]) => list)
   if (lists.length === 0) return [path.join(' ')]
-  const names = lists
-    .join('\n')
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/)[0] as string)
-  return (await Promise.all(names.map((name) => commandsBelow([...path, name])))).flat()
+  const lines = lists.join('\n').split('\n')
+  // A group may be listed twice, because the help lists administrators' commands of partners' groups separately.
+  const names = new Set(lines.map((line) => line.trim().split(/\s+/)[0] as string))
+  return (await Promise.all([...names].map((name) => commandsBelow([...path, name])))).flat()
 }
+
+/** Returns the commands whose help does not list an option. */
+async function commandsWithout(option: string): Promise<string[]> {
+  const commands = await commandsBelow()
+  const helps = await Promise.all(commands.map((command) => helpFor(command.split(' '))))
+  return commands.filter((_, index) => !new RegExp(`^ +${option}\\b`, 'm').test(helps[index] as string))
+}
+
+test('the usage line of every command and group begins with partnerctl', async () => {
+  const commands = await commandsBelow()
+  const groups = commands.map((command) => command.split(' ').slice(0, -1).join(' ')).filter(Boolean)
+  const paths = [...new Set([...commands, ...groups])]
+  const helps = await Promise.all(paths.map((path) => helpFor(path.split(' '))))
+  const wrong = paths.filter((path, index) => !helps[index]?.includes(`\nUSAGE partnerctl ${path} `))
+  expect(wrong).toEqual([])
+})
+
+test('the help lists --json exactly for the commands that do not refuse it', async () => {
+  expect((await commandsWithout('--json')).toSorted()).toEqual(['listen', 'mcp', 'requests tail'])
+  for (const command of [['listen', '--forward-to', 'http://127.0.0.1:9'], ['mcp'], ['requests', 'tail']]) {
+    const { code, stderr } = await partnerctlHere([...command, '--json'], {})
+    expect({ command, code, stderr }).toEqual({
+      command,
+      code: 2,
+      stderr: expect.stringMatching(/leave out --json|in place of --json/),
+    })
+  }
+})
+
+test('options of which one would be ignored exclude each other', async () => {
+  for (const [command, message] of [
+    [['feed', 'poll', '--json', '--output', 'csv'], 'Options --json and --output exclude each other'],
+    [['messages', 'poll', '--json', '--output', 'table'], 'Options --json and --output exclude each other'],
+    [
+      ['feed', 'poll', '--exec', 'true', '--output', 'ndjson'],
+      'Options --exec and --output exclude each other',
+    ],
+    [['audit', 'list', '--json', '--output', 'ndjson'], 'Give either --output or --json'],
+    [['trigger', '--count', '3'], 'Options --listing, --booking, --count and --checkin require a scenario'],
+  ] as const) {
+    const { code, stderr } = await partnerctlHere([...command], {})
+    expect({ command, code, stderr: stderr.split('\n')[0] }).toEqual({ command, code: 2, stderr: message })
+  }
+})
 
 test('partnerctl --help has the commands of partners apart from those of administrators', async () => {
   const help = await helpFor([])
   const [partners = '', administrators = ''] = help.split('ADMINISTRATOR COMMANDS')
-  expect([partners, administrators].map((part) => [/^ +feed /m.test(part), /^ +keys /m.test(part)])).toEqual([
-    [true, false],
-    [false, true],
-  ])
+  const listedIn = (part: string) =>
+    ['feed', 'keys', 'sandbox', 'requests top'].filter((name) => new RegExp(`^ +${name} `, 'm').test(part))
+  expect({ partners: listedIn(partners), administrators: listedIn(administrators) }).toEqual({
+    partners: ['feed'],
+    administrators: ['keys', 'sandbox', 'requests top'],
+  })
 })
 
 test('partnerctl <command> --help shows examples of every command', async () => {

@@ -76,7 +76,7 @@ async function describe(db: Db, by: Dimension, id: number): Promise<string | nul
 export const top = command({
   meta: {
     name: 'top',
-    description: 'Rank keys, hosts, client addresses or routes by requests (administrator)',
+    description: 'Rank keys, hosts, client addresses or routes by their requests (administrator)',
   },
   examples: ['partnerctl requests top', 'partnerctl requests top --by address --since 15m'],
   args: {

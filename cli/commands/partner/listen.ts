@@ -11,7 +11,7 @@ import { clientArgs, openClient, type PartnerClient, stopOnSignal, untilStopped 
 import { command, option, requiredOption } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { type Delivery, forward } from '../../forward.ts'
-import { isNdjson, jsonText, note, streamArgs } from '../../output.ts'
+import { jsonText, noJsonInStreams, note, streamArgs } from '../../output.ts'
 import { maxWaitSeconds, readItem } from '../../poll/feeds.ts'
 import { write } from '../../poll/handlers.ts'
 import { oneOf, readText, requireVersion } from '../../values.ts'
@@ -69,8 +69,9 @@ export const listen = command({
     ...streamArgs,
     ...clientArgs,
   },
+  whyNoJson: noJsonInStreams,
   async run({ args }) {
-    const isJson = isNdjson(args)
+    const isJson = args.output === 'ndjson'
     const url = readTarget(args['forward-to'])
     const events = readEvents(args.events)
     requireVersion(args.since)

@@ -1,6 +1,5 @@
 import { sandboxArgs } from '../../client.ts'
 import { command, flag } from '../../command.ts'
-import { UsageError } from '../../errors.ts'
 
 export const mcp = command({
   examples: ['partnerctl mcp', 'partnerctl mcp --live-reads'],
@@ -8,8 +7,8 @@ export const mcp = command({
     'live-reads': flag('Let the agent also read live data, which it can never change'),
     ...sandboxArgs,
   },
+  whyNoJson: 'Standard output is for MCP messages alone: leave out --json',
   async run({ args }) {
-    if (args.json) throw new UsageError('Standard output is for MCP messages alone: leave out --json')
     // Loaded on demand, because only this command needs the packages that the module imports.
     const { serveAgent } = await import('../../mcp/server.ts')
     await serveAgent(args, args['live-reads'] ?? false)

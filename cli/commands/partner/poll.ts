@@ -116,6 +116,9 @@ async function runPoll<T extends Item>(
 ): Promise<void> {
   const interval = parseDuration(args.interval)
   if (args.once && args.follow) throw new UsageError('Options --once and --follow exclude each other')
+  for (const other of ['json', 'exec'] as const)
+    if (args.output !== undefined && args[other])
+      throw new UsageError(`Options --${other} and --output exclude each other`)
   if (args.consumer !== undefined) requireWholeFeed(args)
   requireVersion(args.since)
   const client = await openClient(args, Number.POSITIVE_INFINITY)

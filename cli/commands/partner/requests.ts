@@ -2,9 +2,9 @@ import { type ArgsDef, type CommandContext, defineCommand } from 'citty'
 import { parseMoment } from '../../../src/core/clock.ts'
 import { formats } from '../../../src/http/schema/formats.ts'
 import { clientArgs, openClient, stopOnSignal } from '../../client.ts'
-import { command, flag, option } from '../../command.ts'
+import { type AnyCommand, command, flag, option } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
-import { isNdjson, jsonText, print, show, streamArgs } from '../../output.ts'
+import { jsonText, noJsonInStreams, print, show, streamArgs } from '../../output.ts'
 import {
   describeRequest,
   partnerSource,
@@ -12,6 +12,7 @@ import {
   type RequestSearch,
   type RequestSource,
   tailRequests,
+  type WithAdminSource,
 } from '../../requests/source.ts'
 import { cutToLimit, limitArgument, parseDuration, parseLimit } from '../../values.ts'
 
@@ -28,11 +29,21 @@ const searchArgs = {
 type SearchValues = CommandContext<typeof searchArgs>['args']
 
 /**
+ * What the service's installation adds for administrators. It is passed in, because no file of the partners' commands
+ * opens the database.
+ */
+export interface RequestAdministration {
+  withAdminSource(): Promise<WithAdminSource>
+  top(): Promise<AnyCommand>
+}
+
+/**
  * Calls `work` with a source that reads the database for an administrator, or the service for a partner.
  *
  * @param stop aborts requests to the service; if given, failed requests are retried until the signal is aborted
  */
 async function withSource<T>(
+  { withAdminSource }: RequestAdministration,
   args: SearchValues,
   work: (read: RequestSource) => Promise<T>,
   stop?: AbortSignal,
@@ -42,10 +53,9 @@ async function withSource<T>(
     return work(partnerSource(await openClient(args, stop && Number.POSITIVE_INFINITY), stop))
   const client = ['base-url', 'key-file', 'profile', 'sandbox'] as const
   const other = client.find((name) => args[name] !== undefined)
-  if (other) throw new UsageError(`Option --${other} does not go with --host, --key or --admin`)
-  const { withDatabase } = await import('../admin/administer.ts')
-  const { adminSource } = await import('../../requests/admin-source.ts')
-  return withDatabase(async (administration) => work(await adminSource(administration, { host, key })))
+  if (other) throw new UsageError(`Option --${other} excludes --host, --key and --admin`)
+  const withDatabase = await withAdminSource()
+  return withDatabase({ host, key }, work)
 }
 
 function searchOf({ status, since, 'request-id': requestId }: SearchValues): RequestSearch {
@@ -82,40 +92,41 @@ function nothingFound({ requestId }: RequestSearch): string {
     : 'No request with this id was made with this key, or it is no longer kept'
 }
 
-const list = command({
-  meta: { name: 'list', description: 'List requests, latest first, each failure with its errors' },
-  examples: [
-    'partnerctl requests list --status 4xx,5xx --since 1h',
-    'partnerctl requests list --request-id 3b0f8a52-6f0e-4b0a-9d55-2f6f3c1d7c11',
-    'partnerctl requests list --host host@example.com',
-  ],
-  args: { ...searchArgs, ...limitArgument('requests', 50) },
-  async run({ args }) {
-    const [limit, search] = [parseLimit(args.limit), searchOf(args)]
-    await withSource(args, async (read) => {
-      const found = await readWithRetry(read, search, limit + 1)
-      const rows = cutToLimit(found, limit, () => 'raise --limit to see older ones')
-      print(args, rows, () => rows.map(describeRequest).join('\n') || nothingFound(search))
-    })
-  },
-})
-
-const tail = command({
-  meta: {
-    name: 'tail',
-    description: 'Show the latest requests, then new requests as they arrive',
-  },
-  examples: ['partnerctl requests tail', 'partnerctl requests tail --key 7 --status 4xx,5xx'],
-  args: { ...searchArgs, ...streamArgs },
-  async run({ args }) {
-    const [search, isJson] = [searchOf(args), isNdjson(args)]
-    const write = (row: RequestRow) => show(isJson ? jsonText(row) : describeRequest(row))
-    const stop = stopOnSignal()
-    await withSource(args, (read) => tailRequests(read, search, write, stop), stop)
-  },
-})
-
-/** Loads the command on demand, because its module imports the database code. */
-const top = async () => (await import('../admin/top.ts')).top
-
-export const requests = defineCommand({ subCommands: { list, tail, top } })
+/** Defines the commands; those for administrators use `administration`. */
+export const requestsWith = (administration: RequestAdministration) => {
+  const list = command({
+    meta: { name: 'list', description: 'List requests, latest first, each failure with its errors' },
+    examples: [
+      'partnerctl requests list --status 4xx,5xx --since 1h',
+      'partnerctl requests list --request-id 3b0f8a52-6f0e-4b0a-9d55-2f6f3c1d7c11',
+      'partnerctl requests list --host host@example.com',
+    ],
+    args: { ...searchArgs, ...limitArgument('requests', 50) },
+    async run({ args }) {
+      const limit = parseLimit(args.limit)
+      const search = searchOf(args)
+      await withSource(administration, args, async (read) => {
+        const found = await readWithRetry(read, search, limit + 1)
+        const rows = cutToLimit(found, limit, () => 'raise --limit to see older ones')
+        print(args, rows, () => rows.map(describeRequest).join('\n') || nothingFound(search))
+      })
+    },
+  })
+  const tail = command({
+    meta: {
+      name: 'tail',
+      description: 'Show the latest requests, then new requests as they arrive',
+    },
+    examples: ['partnerctl requests tail', 'partnerctl requests tail --key 7 --status 4xx,5xx'],
+    args: { ...searchArgs, ...streamArgs },
+    whyNoJson: noJsonInStreams,
+    async run({ args }) {
+      const search = searchOf(args)
+      const isJson = args.output === 'ndjson'
+      const write = (row: RequestRow) => show(isJson ? jsonText(row) : describeRequest(row))
+      const stop = stopOnSignal()
+      await withSource(administration, args, (read) => tailRequests(read, search, write, stop), stop)
+    },
+  })
+  return defineCommand({ subCommands: { list, tail, top: administration.top } })
+}

@@ -33,6 +33,8 @@ export const trigger = command({
       ...(count === undefined ? {} : { count: (/^\d+$/.test(count) ? Number(count) : count) as number }),
       ...(checkin === undefined ? {} : { checkin_at: checkin }),
     }
+    if (scenario === undefined && Object.keys(parameters).length > 0)
+      throw new UsageError('Options --listing, --booking, --count and --checkin require a scenario')
     const { sandbox } = await openSandboxClient(args)
     if (scenario === undefined)
       return printList(args, await sandbox.scenarios(), {
