@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { FileLockedError, lockFile } from '../../cli/file-lock.ts'
 import { sharedServices, testApp } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'
 
@@ -48,6 +49,14 @@ test('changes of the current profile and removals that happen at once are all ke
     current: 'e',
     profiles: ['a', 'e'],
   })
+})
+
+test('a lock that is held is waited for, but no longer than the caller says', async () => {
+  const { file } = await home()
+  const unlock = lockFile(file)
+  expect(() => lockFile(file, 20)).toThrow(FileLockedError)
+  unlock()
+  expect(() => lockFile(file, 20)()).not.toThrow()
 })
 
 test('a profiles file that cannot be read is an error with its name and the reason, and no login replaces it', async () => {

@@ -51,7 +51,9 @@ export async function requireRightSecret(
  */
 export async function requireNoSecret(db: Db): Promise<void> {
   if (await secretCheckModel(db).exists({ _id: 'secret' }))
-    throw new Error('SECRET_KEY is not set, but this database was used with one: set SECRET_KEY to that secret')
+    throw new Error(
+      'SECRET_KEY is not set, but this database was used with one: set SECRET_KEY to that secret',
+    )
 }
 
 /** Makes the current secret the database's secret, which {@link requireRightSecret} checks. */
