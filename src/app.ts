@@ -1,4 +1,4 @@
-import { Elysia } from 'elysia'
+import { Elysia, NotFoundError } from 'elysia'
 import { hostRoutes } from './access/hosts/routes.ts'
 import { keyRoutes } from './access/keys/routes.ts'
 import { providerKeyRoutes } from './access/provider-keys/routes.ts'
@@ -72,6 +72,9 @@ export function createApp(
       if (config.tls && request.url.indexOf('/', 'https://'.length) < shortestTlsPath)
         throw new DomainError('not_found', 'This host name is not served')
     })
+    .onRequest(({ request }) => {
+      if (isDeletionAtSlash(request)) throw new NotFoundError()
+    })
     .use(healthRoutes(live, drain))
     .use(metricsRoutes(live, metrics))
     .use(jwksRoutes(live))
@@ -100,6 +103,14 @@ export function createApp(
     .use(guideRoutes(config))
     .use(consoleRoutes())
     .use(docsRoutes(config, () => app))
+}
+
+/**
+ * Returns true for a `DELETE` whose path ends in a slash. The runtime resolves dot segments before we see a path, and
+ * Elysia ignores a slash at the end, so `DELETE /sandbox/webhooks/..`, with a wrong id, would clear the sandbox.
+ */
+function isDeletionAtSlash({ method, url }: Request): boolean {
+  return method === 'DELETE' && new URL(url).pathname.endsWith('/')
 }
 
 /** The routes of the contract, one `.use()` per feature. */

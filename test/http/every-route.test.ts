@@ -259,7 +259,7 @@ test.each(withId)(
     const valid = /\/messages(\/guest)?$/.test(path)
       ? { body: { message: { text: 'Hello' } } }
       : anyBody(route)
-    const ids = ['0', '-1', 'abc', '1.5', '9007199254740993', '%00', '%ff', '1e3', '999999999']
+    const ids = ['0', '-1', 'abc', '1.5', '9007199254740993', '%00', '%ff', '%zz', '%', '1e3', '999999999']
     const visitor = path.includes('consumers') ? await service.actor() : stranger
     const prefix = path.startsWith('/v1') ? '/v1' : '/sandbox'
     const targets = [...ids.map((id) => fill(path, { [parameter]: id })), fillOwn(path, own[prefix])]
@@ -283,6 +283,25 @@ test('an unknown route or method gets 404 in the envelope, with and without a ke
     expectError(await actor.send(method, path), 404, 'not_found')
   }
 })
+
+test.each(routes.filter(({ method }) => method === 'DELETE'))(
+  '$method $path deletes nothing at a path that ends in a slash or in dot segments',
+  async ({ method, path }) => {
+    const prefix = path.startsWith('/v1') ? '/v1' : '/sandbox'
+    const read = () => actor.send('GET', `${prefix}/webhooks/${own[prefix].webhooks}`)
+    const before = await read()
+    for (const more of ['/', '//', '/.', '/..', '/x/..', '/x/y/../..', '/x/%2e%2E', '/x/../', '/?x=1']) {
+      const target = fillOwn(path, own[prefix]) + more
+
+      expectError(await actor.send(method, target), 404, 'not_found')
+    }
+    const after = await read()
+    expect({ status: after.status, webhook: after.body.data }).toEqual({
+      status: 200,
+      webhook: before.body.data,
+    })
+  },
+)
 
 test('an invalid X-Request-Id is replaced, as is one that looks like an API key', async () => {
   for (const sent of ['', 'with space', 'x'.repeat(129), 'a/b', createApiKey(), `id-${createApiKey()}`]) {
