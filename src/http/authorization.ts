@@ -3,20 +3,27 @@ import { MemoryRateLimiter, minuteMilliseconds } from '../platform/rate-limiter.
 import type { LimitState, RateWindow } from './access.ts'
 import { clientNetwork, requireNetwork } from './client-address.ts'
 import type { AppContext, Authorization } from './context.ts'
+import { repeatedValues } from './repeated-headers.ts'
 import type { RequestFacts } from './request.ts'
 
 /**
- * Returns the API key sent in `X-API-Key` or `Authorization`.
+ * Returns the API key sent in `X-API-Key` or `Authorization`. Either header may be sent several times with the same key.
  *
- * @throws DomainError `auth` if there is no key, or if the two headers contain different keys
+ * @throws DomainError `auth` if there is no key, or if the headers contain different keys
  */
 export function readApiKey(headers: Headers): string {
-  const plain = headers.get('x-api-key')?.trim()
-  const bearer = /^bearer\s+(.+)$/i.exec(headers.get('authorization')?.trim() ?? '')?.[1]?.trim()
-  const key = plain || bearer
-  if (!key) throw new DomainError('auth', 'API key is required')
-  if (plain && bearer && plain !== bearer) throw new DomainError('auth', 'API key is invalid')
+  const authorizations = repeatedValues(headers, 'authorization').filter(Boolean)
+  const bearers = authorizations.map(bearerOf).filter((key) => key !== undefined)
+  const keys = new Set([...repeatedValues(headers, 'x-api-key').filter(Boolean), ...bearers])
+  const [key] = keys
+  if (key === undefined) throw new DomainError('auth', 'API key is required')
+  const hasOtherScheme = bearers.length > 0 && bearers.length < authorizations.length
+  if (keys.size > 1 || hasOtherScheme) throw new DomainError('auth', 'API key is invalid')
   return key
+}
+
+function bearerOf(authorization: string): string | undefined {
+  return /^bearer\s+(.+)$/i.exec(authorization)?.[1]
 }
 
 /**
