@@ -1,53 +1,48 @@
 import { type BlockList, isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { parseAddress } from '../core/address.ts'
 import { DomainError } from '../core/errors.ts'
 
 /** Placeholder for a client whose `X-Forwarded-For` entry is not an IP address. No network contains the placeholder. */
 const unknownAddress = 'unknown'
 
-/** Removes any port and converts an IPv4-mapped IPv6 address to plain IPv4, so that each client has one address. */
-function normalize(address: string): string {
+/** Returns an address in its canonical form, without any port; null for anything else. */
+function canonicalAddress(address: string): string | null {
   const bare = address.trim().replace(/^\[(.+)\](?::\d+)?$|^([\d.]+):\d+$/, '$1$2')
-  return bare.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/, '')
+  return parseAddress(bare)?.toString() ?? null
 }
 
 /**
  * Returns the client's address: the socket's or, if the socket belongs to a trusted proxy, the rightmost entry of
- * `X-Forwarded-For` that is not itself a trusted proxy (decisions §3). An entry that is not an IP address becomes
- * `unknown` rather than the proxy's address, because a key's networks may include the proxy.
+ * `X-Forwarded-For` that is not itself a trusted proxy (decisions §3), in its canonical form. An entry that is not an IP
+ * address becomes `unknown` rather than the proxy's address, because a key's networks may include the proxy.
  */
 export function clientAddress(socketAddress: string, headers: Headers, trusted: BlockList): string {
-  let client = normalize(socketAddress)
-  const hops = headers.get('x-forwarded-for')?.split(',').map(normalize) ?? []
+  let client = canonicalAddress(socketAddress) ?? socketAddress
+  const hops = headers.get('x-forwarded-for')?.split(',') ?? []
   while (isTrustedProxy(client, trusted)) {
     const hop = hops.pop()
     if (hop === undefined) break
-    client = isIP(hop) === 0 ? unknownAddress : hop
+    client = canonicalAddress(hop) ?? unknownAddress
   }
   return client
 }
 
 /** Returns true for the address of a trusted proxy. */
 export function isTrustedProxy(address: string, trusted: BlockList): boolean {
-  const plain = normalize(address)
-  const version = isIP(plain)
-  return version !== 0 && trusted.check(plain, version === 6 ? 'ipv6' : 'ipv4')
+  const parsed = parseAddress(address)
+  return parsed !== null && trusted.check(parsed.toString(), parsed.kind())
 }
 
 /**
  * Returns a client's network: its IPv4 address, or the /64 of its IPv6 address, because a /64 belongs to one client.
  */
 export function clientNetwork(address: string): string {
-  if (isIP(address) !== 6) return address
-  const [head = '', tail = ''] = (address.split('%')[0] as string).split('::')
-  const groups = head.split(':').filter(Boolean)
-  const rest = tail.split(':').filter(Boolean)
-  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - rest.length) }, () => '0')
-  const all = address.includes('::') ? [...groups, ...zeros, ...rest] : groups
-  return `${all
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`
+  const parsed = parseAddress(address)
+  if (parsed === null) return address
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString()
+  const groups = parsed.parts.slice(0, 4).map((group) => group.toString(16))
+  return `${groups.join(':')}::/64`
 }
 
 /**
@@ -77,7 +72,7 @@ export function parseNetwork(text: string): string | null {
  */
 export function requireNetwork(address: string, networks: readonly string[] = []): void {
   if (networks.length === 0) return
-  const client = isIP(address) === 0 ? null : ipaddr.process(address.replace(/%.*/, ''))
+  const client = parseAddress(address)
   const isInside = networks.some((network) => {
     const [range, bits] = ipaddr.parseCIDR(network)
     return range.kind() === client?.kind() && client.match(range, bits)

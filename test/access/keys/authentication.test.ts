@@ -1,12 +1,14 @@
 import { BlockList } from 'node:net'
 import { expect, test } from 'vitest'
 import { createApiKey } from '../../../src/access/keys/secret.ts'
-import { rotateKey } from '../../../src/access/keys/store.ts'
+import { findKey, rotateKey } from '../../../src/access/keys/store.ts'
 import { ConfigError, readConfig } from '../../../src/core/config.ts'
 import { clientAddress, clientNetwork } from '../../../src/http/client-address.ts'
 import { type Actor, testApp } from '../../support/app.ts'
 
-test.each(['10.0.0.0/', '10.0.0.0/x', '10.0.0.0/33', '10.0.0.0/ 8', '/8', 'proxy'])(
+const proxied = await testApp({ TRUSTED_PROXIES: '127.0.0.1' })
+
+test.each(['10.0.0.0/', '10.0.0.0/x', '10.0.0.0/33', '10.0.0.0/ 8', '/8', 'proxy', '::ffff:10.0.0.0/95'])(
   'readConfig() throws for TRUSTED_PROXIES=%s',
   (networks) => {
     expect(() => readConfig({ TRUSTED_PROXIES: networks })).toThrow(ConfigError)
@@ -30,8 +32,62 @@ test.each([
   ['2001:0DB8:0001:0002::1', '2001:db8:1:2::/64'],
   ['::1', '0:0:0:0::/64'],
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['::ffff:cb00:7108', '203.0.113.8'],
 ])('clientNetwork(%j) returns %s', (address, network) => {
   expect(clientNetwork(address)).toBe(network)
+})
+
+test.each([
+  ['203.0.113.8', '203.0.113.8'],
+  ['::ffff:203.0.113.8', '203.0.113.8'],
+  ['::FFFF:203.0.113.8', '203.0.113.8'],
+  ['::ffff:cb00:7108', '203.0.113.8'],
+  ['0:0:0:0:0:ffff:cb00:7108', '203.0.113.8'],
+  ['0000:0000:0000:0000:0000:FFFF:CB00:7108', '203.0.113.8'],
+  ['[::ffff:cb00:7108]:443', '203.0.113.8'],
+  ['2001:0DB8:0:0:0:0:0:1', '2001:db8::1'],
+  ['[2001:DB8::A]:443', '2001:db8::a'],
+  ['fe80::1%eth-0', 'fe80::1'],
+  ['203.0.113.8%eth0', 'unknown'],
+  ['0xcb.0.113.8', 'unknown'],
+])('an address sent as %s is stored as %s everywhere', async (sent, stored) => {
+  const actor = await proxied.actor()
+  const body = { email: 'ip@example.com', first_name: 'Ann', last_name: 'Poe' }
+  const headers = { 'x-forwarded-for': sent }
+  const created = await actor.send('POST', '/v1/users', { body, headers })
+  await proxied.logged()
+  await proxied.live.usage.flush()
+  const logged = await actor.send('GET', '/v1/requests')
+  const { addresses } = await findKey(proxied.live.db, String(actor.keyId))
+  expect({
+    login_ip: created.body.data.login_ip,
+    requests: logged.body.data.map(({ address }: { address: string }) => address),
+    usage: addresses.map(({ address }) => address),
+  }).toEqual({ login_ip: stored, requests: [stored], usage: [stored] })
+})
+
+test('clients that a proxy names in a mapped form have separate limits, and each has one limit', async () => {
+  const strict = await testApp({ AUTH_FAILURES_PER_MINUTE: '2', TRUSTED_PROXIES: '127.0.0.1' })
+  const [high, low] = [100 + (Date.now() % 100), Date.now() % 250]
+  const hex = (number: number) => number.toString(16).padStart(2, '0')
+  const fail = async (address: string) =>
+    (await strict.send('GET', '/v1/me', { headers: { 'x-forwarded-for': address } })).status
+  const one = [`198.18.${high}.${low}`, `::ffff:198.18.${high}.${low}`, `::ffff:c612:${hex(high)}${hex(low)}`]
+  const statuses = [await fail(one[0] as string), await fail(one[1] as string), await fail(one[2] as string)]
+  const other = await fail(`::ffff:c613:${hex(high)}${hex(low)}`)
+  expect({ statuses, other }).toEqual({ statuses: [401, 401, 429], other: 401 })
+})
+
+test('TRUSTED_PROXIES may name a proxy in a mapped form', () => {
+  const { trustedProxies } = readConfig({ TRUSTED_PROXIES: '::ffff:10.0.0.0/104 ::ffff:c000:0201' })
+  const headers = new Headers({ 'x-forwarded-for': '203.0.113.9' })
+  const of = (socket: string) => clientAddress(socket, headers, trustedProxies)
+  expect([of('10.1.2.3'), of('::ffff:10.1.2.3'), of('192.0.2.1'), of('192.0.2.2')]).toEqual([
+    '203.0.113.9',
+    '203.0.113.9',
+    '203.0.113.9',
+    '192.0.2.2',
+  ])
 })
 
 test('unknown keys count against the whole /64 network of an IPv6 client', async () => {

@@ -30,10 +30,13 @@ test('a key is accepted only from its networks, and GET /v1/key lists them', asy
   await limit(actor, '203.0.113.0/24', '198.51.100.7/32', '2001:db8:12::/48')
   for (const address of ['203.0.113.255', '198.51.100.7', '::ffff:203.0.113.9', '2001:db8:12:ffff::1'])
     expect((await from(actor, address)).status).toBe(200)
-  for (const address of ['203.0.114.0', '198.51.100.8', '2001:db8:13::', '::1', '::ffff:cb00:7200']) {
+  for (const address of ['::ffff:cb00:7109', '0:0:0:0:0:FFFF:CB00:7109', '2001:DB8:12::1'])
+    expect((await from(actor, address)).status).toBe(200)
+  for (const address of ['203.0.114.0', '198.51.100.8', '2001:db8:13::', '::1']) {
     const { status, body } = await from(actor, address)
     expect([status, body.error]).toEqual([403, notFrom(address)])
   }
+  expect((await from(actor, '::ffff:cb00:7200')).body.error).toEqual(notFrom('203.0.114.0'))
   const { body } = await from(actor, '203.0.113.1', 'GET', '/v1/key')
   expect(body.data.allowed_from).toEqual(['203.0.113.0/24', '198.51.100.7/32', '2001:db8:12::/48'])
   expect((await from(actor, '192.0.2.1', 'GET', '/v1/key')).status).toBe(403)
