@@ -23,6 +23,7 @@ export async function readJsonObject(
   kind: Access['body'] = 'json',
 ): Promise<Record<string, unknown>> {
   const bytes = await readBytes(request, hostId, maxBytes)
+  requireUncompressed(request.headers)
   if (kind === 'optional' && bytes.byteLength === 0) return {}
   collectGarbageOccasionally(bytes.byteLength)
   const value = parse(bytes, kind === 'bookings' ? parseBookings : JSON.parse)
@@ -30,6 +31,24 @@ export async function readJsonObject(
     throw invalidField('body', 'The body must be a JSON object')
   }
   return value as Record<string, unknown>
+}
+
+/**
+ * Without this check, a compressed body would be called malformed JSON, and a plain body that is labelled as compressed
+ * would be accepted.
+ *
+ * @throws DomainError `validation` at `body`, naming the encodings; a name that may be something else is not repeated
+ */
+function requireUncompressed(headers: Headers): void {
+  const encodings = (headers.get('content-encoding') ?? '')
+    .split(',')
+    .map((encoding) => encoding.trim().toLowerCase())
+    .filter((encoding) => encoding !== '' && encoding !== 'identity')
+  if (encodings.length === 0) return
+  const isShown =
+    encodings.length <= 3 && encodings.every((encoding) => /^[a-z][a-z0-9-]{0,19}$/.test(encoding))
+  const named = isShown ? `; "Content-Encoding" was "${encodings.join(', ')}"` : ''
+  throw invalidField('body', `The body must be sent uncompressed, without "Content-Encoding"${named}`)
 }
 
 /** Time limit for receiving a body. Without it, a body that trickles in would keep its request open forever. */

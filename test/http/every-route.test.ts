@@ -228,6 +228,49 @@ test.each(writing)(
   },
 )
 
+test.each(guarded.filter(({ takesBody }) => takesBody))(
+  '$method $path responds 422 at "body" to a compressed body and to a body that is labelled as compressed',
+  async ({ method, path }) => {
+    const writer = await service.actor()
+    const send = (encoding: string, body: unknown) =>
+      writer.send(method, fill(path), { headers: { 'content-encoding': encoding }, body })
+    for (const [encoding, body] of [
+      ['gzip', {}],
+      ['GZIP', '\u001f\u008b\b'],
+      ['deflate', '{"broken'],
+      ['identity, br', {}],
+    ] as const) {
+      const response = await send(encoding, body)
+      expectError(response, 422, 'validation_error')
+      const name = encoding.split(', ').at(-1)?.toLowerCase()
+      expect(response.body.error.errors).toEqual([
+        {
+          path: 'body',
+          code: 'invalid',
+          message: `The body must be sent uncompressed, without "Content-Encoding"; "Content-Encoding" was "${name}"`,
+        },
+      ])
+    }
+    for (const encoding of ['identity', 'Identity', '', ' identity, identity '])
+      expect((await send(encoding, '{"broken')).body.error.errors[0].message).toBe(
+        'The body must be JSON in UTF-8',
+      )
+  },
+)
+
+test('a Content-Encoding that is no name is not repeated, and a body that is too large is 413 first', async () => {
+  const messageOf = async (encoding: string) => {
+    const headers = { 'content-encoding': encoding }
+    return (await actor.send('POST', '/v1/users', { headers, body: {} })).body.error.errors[0].message
+  }
+  for (const encoding of [createApiKey(), 'Secret 1!', 'x'.repeat(21), 'a,b,c,d'])
+    expect(await messageOf(encoding)).toBe('The body must be sent uncompressed, without "Content-Encoding"')
+  const headers = { 'content-encoding': 'gzip' }
+  const body = 'x'.repeat(1024 * 1024 + 1)
+  expectError(await actor.send('POST', '/v1/users', { headers, body }), 413, 'validation_error')
+  expect((await actor.send('GET', '/v1/me', { headers })).status).toBe(200)
+})
+
 const withProvider = routes.filter(({ path }) => path.includes(':provider'))
 
 test.each(withProvider)(
