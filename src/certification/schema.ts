@@ -25,6 +25,7 @@ export const CertificationStart = withTitle(
     profiles: Type.Array(profile, {
       minItems: 1,
       maxItems: profiles.length,
+      uniqueItems: true,
       description:
         'Profiles that the product is certified for; played in the order feed, inventory, bookings, webhooks',
     }),

@@ -271,6 +271,37 @@ test('a Content-Encoding that is no name is not repeated, and a body that is too
   expect((await actor.send('GET', '/v1/me', { headers })).status).toBe(200)
 })
 
+test.each(guarded.filter(({ queries }) => queries.length > 0))(
+  '$method $path responds 422 at each query parameter whose text or name cannot be read',
+  async ({ method, path, queries }) => {
+    const invalid = queries.map((name) => ({ path: name, code: 'invalid', message: expect.any(String) }))
+    const forms = [
+      '=%ff',
+      '=a%C3',
+      '=%ED%A0%80',
+      '=%zz',
+      '=%',
+      '=1%4',
+      '[x]=1',
+      '[0][1]=1',
+      '[=1',
+      ']=1',
+      '[%zz]=1',
+    ]
+    for (const form of forms) {
+      const query = queries.map((name) => name + form).join('&')
+      const response = await actor.send(method, `${fill(path)}?${query}`)
+      expectError(response, 422, 'validation_error')
+      expect({ form, errors: response.body.error.errors }).toEqual({ form, errors: invalid })
+    }
+  },
+)
+
+test('an unknown query parameter is ignored, whatever its name and text', async () => {
+  const response = await actor.send('GET', '/v1/listings?utm_source=%zz&%ff=1&other[x]=%&&=')
+  expect(response.status).toBe(200)
+})
+
 const withProvider = routes.filter(({ path }) => path.includes(':provider'))
 
 test.each(withProvider)(

@@ -42,6 +42,53 @@ test('path problems are reported together with body problems', async () => {
   expect(await put('a'.repeat(64), { acknowledged: null })).toEqual([200])
 })
 
+test('a list that is not a list is told so, and null in a list is required', async () => {
+  const actor = await service.actor()
+  const messagesOf = async (path: string, body: object) =>
+    (await actor.send('POST', path, { body })).body.error.errors.map(
+      (problem: Record<string, string>) => `${problem.code}: ${problem.message}`,
+    )
+  for (const events of ['booking.changed', {}, 7, true])
+    expect(await messagesOf('/v1/webhooks', { url: 'https://example.com/', events })).toEqual([
+      'invalid: "events" must be a list',
+    ])
+  expect(await messagesOf('/v1/webhooks', { url: 'https://example.com/', events: [null] })).toEqual([
+    'required: "events.0" is required',
+  ])
+  expect(await messagesOf(`${feed}/availability`, { data: 'x' })).toEqual(['invalid: "data" must be a list'])
+  expect(await messagesOf(`${feed}/rates`, { data: [null] })).toEqual(['required: "data.0" is required'])
+  expect(await messagesOf('/v1/listings', { name: 'L', amenities: 'wifi', faq: [null] })).toEqual([
+    'invalid: "amenities" must be a list',
+    'required: "faq.0" is required',
+  ])
+  expect(await messagesOf('/sandbox/certifications', { profiles: 'feed' })).toEqual([
+    'invalid: "profiles" must be a list',
+  ])
+  expect(await messagesOf('/sandbox/certifications', { profiles: ['feed', 'feed'] })).toEqual([
+    'invalid: "profiles" must not contain duplicates',
+  ])
+})
+
+test('an optional id that is blank counts as null', async () => {
+  const actor = await service.actor()
+  const stay = { user_id: 1001, listing_id: 2002, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
+  const booked = await actor.send('POST', '/sandbox/bookings', { body: { ...stay, room_type_id: '' } })
+  expect({ status: booked.status, listing: booked.body.data.listing_id }).toEqual({
+    status: 201,
+    listing: 2002,
+  })
+  const blank = { listing_id: '', booking_id: ' ', checkin_at: '' }
+  const played = await actor.send('POST', '/sandbox/scenarios/guest-books', { body: blank })
+  expect(played.status).toBe(201)
+  const required = { ...stay, user_id: '', listing_id: ' ', room_type_id: 'x' }
+  expect(await problemsOf(actor, 'POST', '/sandbox/bookings', required)).toEqual([
+    422,
+    'user_id required',
+    'listing_id required',
+    'room_type_id invalid',
+  ])
+})
+
 test('URL problems are reported together with event problems', async () => {
   const actor = await service.actor()
   const body = { url: 'http://127.0.0.1/', events: ['nothing'] }

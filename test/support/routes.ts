@@ -8,6 +8,8 @@ export interface GuardedRoute {
   path: string
   permission: Permission | 'any'
   takesBody: boolean
+  /** Names of the query parameters. */
+  queries: string[]
 }
 
 /** One prefix for each environment. */
@@ -19,7 +21,8 @@ export function guardedRoutes({ app }: TestApp, prefix: Prefix | '' = ''): Guard
   return app.routes.flatMap(({ method, path, hooks }) => {
     const permission = hooks?.detail?.['x-permission'] as GuardedRoute['permission'] | undefined
     const takesBody = Boolean(hooks?.body)
-    return permission && path.startsWith(prefix) ? [{ method, path, permission, takesBody }] : []
+    const queries = Object.keys(hooks?.query?.properties ?? {})
+    return permission && path.startsWith(prefix) ? [{ method, path, permission, takesBody, queries }] : []
   })
 }
 

@@ -133,12 +133,17 @@ export const withTitle = <T extends TSchema>(title: string, schema: T): T =>
  * An id in a body: a positive integer below 2^53, or its digits as a string, which `normalizeSent` converts to a
  * number.
  */
-export const idInBody = (description?: string) =>
+export const idInBody = (description: string) => id({ whenBlank: 'required' }, description)
+
+/** An optional id in a body. Like any optional string, it may be blank instead of null. */
+export const optionalIdInBody = (description: string) => optional(id({}), description)
+
+const id = (options: TextOptions, description?: string) =>
   Type.Unsafe<number>(
     Type.Union(
       [
         Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
-        text(16, { format: 'id', whenBlank: 'required' }),
+        text(16, { format: 'id', ...options }),
       ],
       { readAs: 'id', ...about(description) },
     ),

@@ -123,15 +123,16 @@ function expectationOf(schema: TSchema, value: unknown): string {
   const variants = (schema.anyOf ?? []) as TSchema[]
   const format = schema.format ?? variants.find((variant) => variant.format === 'id')?.format
   if (format in formats) return formats[format as keyof typeof formats].expectation
+  if (schema.type === 'array') return 'a list'
   const words = constantsOf(schema).map((constant) => `"${constant}"`)
   if (words.length > 0) return `one of ${words.join(', ')}`
   if (schema.respondsAs === 'id') return formats.id.expectation
   return /^[aeiou]/.test(schema.type ?? '') ? `an ${schema.type}` : `a ${schema.type ?? 'valid value'}`
 }
 
-/** Returns the constant values that a schema or its elements allow. */
+/** Returns the constant values that a schema allows. */
 function constantsOf(schema: TSchema): unknown[] {
   if (schema.const !== undefined) return [schema.const]
-  const parts = [...((schema.anyOf ?? []) as TSchema[]), ...(schema.items ? [schema.items as TSchema] : [])]
-  return [...new Set(parts.flatMap(constantsOf))]
+  const variants = (schema.anyOf ?? []) as TSchema[]
+  return [...new Set(variants.flatMap(constantsOf))]
 }

@@ -1,9 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 import {
   date,
-  idInBody,
   nullable,
   optional,
+  optionalIdInBody,
   output,
   requestObject,
   responseObject,
@@ -18,12 +18,10 @@ const maxCount = 500
 export const ScenarioParameters = withTitle(
   'SandboxScenarioParameters',
   requestObject({
-    listing_id: optional(
-      idInBody(),
+    listing_id: optionalIdInBody(
       'Id of the listing in which the scenario plays; null for the first listing with units left',
     ),
-    booking_id: optional(
-      idInBody(),
+    booking_id: optionalIdInBody(
       'Id of the booking that the scenario is about; null for the newest suitable booking',
     ),
     count: optional(

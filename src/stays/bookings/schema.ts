@@ -4,6 +4,7 @@ import type { Problem } from '../../core/errors.ts'
 import {
   idInBody,
   optional,
+  optionalIdInBody,
   output,
   requestObject,
   requiredDate,
@@ -21,8 +22,7 @@ export const BookingCreate = withTitle(
     {
       user_id: idInBody('Id of a user created by this host'),
       listing_id: idInBody("Id of one of the host's listings; the listing must not be inactive"),
-      room_type_id: optional(
-        idInBody(),
+      room_type_id: optionalIdInBody(
         'Id of a room type of the listing; may be null or absent only if the listing has exactly one room type',
       ),
       checkin_at: requiredDate('First night of the stay; past dates are allowed'),

@@ -7,7 +7,7 @@ import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
 import { parsePathId } from '../../http/paths.ts'
 import { output, requestObject } from '../../http/schema/fields.ts'
 import { prepareUser } from './create.ts'
-import { birthProblems, User, UserCreate, UserInFull, userFilters } from './schema.ts'
+import { birthProblems, emailFilterProblems, User, UserCreate, UserInFull, userFilters } from './schema.ts'
 import { serializeUser, serializeUserInFull } from './serialize.ts'
 import { findUser, listUsers } from './store.ts'
 
@@ -28,7 +28,7 @@ export function userRoutes(app: AppContext) {
       },
       {
         access: { permission: 'users.read' },
-        query: requestObject({ ...pageQuery(defaultPerPage, 100), ...userFilters }),
+        query: requestObject({ ...pageQuery(defaultPerPage, 100), ...userFilters }, emailFilterProblems),
         response: { 200: PageEnvelope(output.list('Users on this page, by id', UserInFull)) },
         detail: {
           operationId: 'listUsers',

@@ -6,6 +6,7 @@ import {
   date,
   optional,
   output,
+  type Refinement,
   requestObject,
   requiredText,
   responseObject,
@@ -50,16 +51,27 @@ export const UserCreate = withTitle(
 )
 export type UserCreate = Static<typeof UserCreate>
 
-/** Query parameters of `GET /v1/users`, except the paging parameters. `readQuery` makes `email[…]` fail validation. */
+/** Query parameters of `GET /v1/users`, except the paging parameters. */
 export const userFilters = {
   email: Type.Optional(
     text(255, {
-      trims: true,
       whenBlank: 'invalid',
       description: 'Only the user with this e-mail address, case-insensitive',
       example: 'ada@example.com',
     }),
   ),
+}
+
+/**
+ * Reports an e-mail address in a query that no user can have. In a query, a `+` that is not written as `%2B` means a
+ * blank, so such a search would find nobody, and the client would create the user again.
+ */
+export const emailFilterProblems: Refinement<{ email?: string }> = ({ email }, isValidAt) => {
+  if (email === undefined || !isValidAt('email')) return []
+  const hasBlank = /\s/.test(email)
+  if (email.includes('@') && !hasBlank) return []
+  const hint = hasBlank ? ' without blanks; write "+" as "%2B"' : ''
+  return [{ path: 'email', code: 'invalid', message: `"email" must be an e-mail address${hint}` }]
 }
 
 /** Reports a date of birth that is today or later according to the environment's clock. */

@@ -1,7 +1,8 @@
 import { beforeAll, expect, test } from 'vitest'
 import { listingModel } from '../../../src/inventory/listings/model.ts'
 import { listingStatuses } from '../../../src/inventory/listings/schema.ts'
-import { type Actor, testApp } from '../../support/app.ts'
+import { type Actor, sharedServices, testApp } from '../../support/app.ts'
+import { sendOnWire } from '../../support/wire.ts'
 
 const service = await testApp()
 let actor: Actor
@@ -60,6 +61,9 @@ test.each([
   ['?listing_status=inactive', ['delta']],
   ['?listing_status=inactive&listing_status=pending', ['Épsilon', 'delta']],
   ['?listing_status[]=inactive&listing_status[]=pending', ['Épsilon', 'delta']],
+  ['?listing_status[0]=inactive&listing_status[1]=pending', ['Épsilon', 'delta']],
+  ['?listing_status%5B7%5D=inactive&listing_status[]=pending', ['Épsilon', 'delta']],
+  ['?listing_status=inactive&listing_status[99999999999999999999]=pending', ['Épsilon', 'delta']],
   ['?listing_status%5B%5D=draft', ['Gamma 100%_x', 'gamma 100xyx']],
   ['?q=ALPHA', ['alpha', 'Alpha']],
   ['?q=%25_', ['Gamma 100%_x']],
@@ -136,9 +140,22 @@ test('GET /v1/listings accepts a page number of any size', async () => {
 })
 
 test('GET /v1/listings ignores unknown query parameters and operators', async () => {
-  expect(await names('?a[$ne]=1&host_id=1&__proto__=x&listing_status[$ne]=draft&sort=id&per_page=1')).toEqual(
-    ['beta'],
-  )
+  expect(await names('?a[$ne]=1&host_id=1&__proto__=x&__proto__[a]=x&sort=id&per_page=1')).toEqual(['beta'])
+})
+
+test('GET /v1/listings reads raw bytes as UTF-8, and responds 422 at the parameter if they are not', async () => {
+  const [{ url }] = sharedServices()
+  const find = (name: Buffer) =>
+    sendOnWire(url, [`GET /v1/listings?q=${name.toString('latin1')} HTTP/1.1`, `X-API-Key: ${actor.key}`])
+  const found = await find(Buffer.from('Épsilon'))
+  expect({ status: found.status, names: found.body.data.map(({ name }: { name: string }) => name) }).toEqual({
+    status: 200,
+    names: ['Épsilon'],
+  })
+  const refused = await find(Buffer.from('Épsilon', 'latin1'))
+  expect(refused.body.error.errors).toEqual([
+    { path: 'q', code: 'invalid', message: '"q" must be text without NUL or broken characters' },
+  ])
 })
 
 test('GET /v1/listings?q= finds names with Unicode white space and punctuation', async () => {

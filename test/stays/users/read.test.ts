@@ -43,7 +43,7 @@ test("GET /v1/users pages through the host's own users by id", async () => {
   ])
 })
 
-test('GET /v1/users?email= finds a user whatever the case and the blanks around it', async () => {
+test('GET /v1/users?email= finds a user whatever the case', async () => {
   const [actor, stranger] = [await service.actor(), await service.actor()]
   const { user_id } = await createUser(actor, 'Ada+stay@Example.com')
   await createUser(actor)
@@ -52,9 +52,9 @@ test('GET /v1/users?email= finds a user whatever the case and the blanks around 
     expect(status).toBe(200)
     return body.data.map((user: { user_id: number }) => user.user_id)
   }
-  for (const email of ['ada+stay@example.com', ' ADA+STAY@EXAMPLE.COM\t'])
+  for (const email of ['ada+stay@example.com', 'ADA+STAY@EXAMPLE.COM'])
     expect(await find(email)).toEqual([user_id])
-  for (const email of ['da+stay@example.com', '.*', '%', 'ada', `${'a'.repeat(243)}@example.com`])
+  for (const email of ['da+stay@example.com', '.*@', '%@%', `${'a'.repeat(243)}@example.com`])
     expect(await find(email)).toEqual([])
   expect(await find('ada+stay@example.com', stranger)).toEqual([])
 })
@@ -69,12 +69,35 @@ test.each([
   ['email%5B$ne%5D=', 'invalid'],
   ['email[=a', 'invalid'],
   ['email=%00', 'invalid'],
+  ['email=ada', 'invalid'],
+  ['email=.*', 'invalid'],
 ])('GET /v1/users?%s responds 422 at "email" instead of listing everybody', async (query, code) => {
   const actor = await service.actor()
   const { status, body } = await actor.send('GET', `/v1/users?${query}`)
   expect([status, body.error.errors]).toMatchObject([422, [{ path: 'email', code }]])
   expect(body.error.errors).toHaveLength(1)
   if (query === 'email=') expect(body.error.errors[0].message).toBe('"email" must be non-blank text')
+})
+
+test.each([
+  ['ada+stay@example.com'],
+  ['%20ada@example.com'],
+  ['ada@example.com%09'],
+  ['ada%C2%A0lovelace@example.com'],
+  ['ada+stay'],
+])('GET /v1/users?email=%s says how to write a "+"', async (email) => {
+  const actor = await service.actor()
+  const { status, body } = await actor.send('GET', `/v1/users?email=${email}`)
+  expect({ status, errors: body.error.errors }).toEqual({
+    status: 422,
+    errors: [
+      {
+        path: 'email',
+        code: 'invalid',
+        message: '"email" must be an e-mail address without blanks; write "+" as "%2B"',
+      },
+    ],
+  })
 })
 
 test('nobody is found by e-mail from the first step of an erasure on, and lists leave out erased users', async () => {
