@@ -1,5 +1,5 @@
 import { findConsumerIfAny, ownerOf } from '../changes/consumers/store.ts'
-import { readCursor } from '../changes/feed/position.ts'
+import { readCursor } from '../changes/feed/cursor.ts'
 import type { FeedItem } from '../changes/feed/schema.ts'
 import { daysBetween } from '../core/clock.ts'
 import type { Db } from '../platform/mongo/connection.ts'

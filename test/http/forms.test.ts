@@ -16,7 +16,7 @@ test.each([
   ['bookings', 'consumer=nobody&cursor=x', ['cursor invalid']],
   ['bookings', 'cursor=x&per_page=0', ['per_page min', 'cursor invalid']],
   ['messages', 'booking_id=999999999&cursor=x', ['cursor invalid']],
-  ['messages', 'cursor=MC4x', ['cursor invalid']],
+  ['messages', `cursor=${btoa('["bookings",{"after":0,"page":1},{"per_page":50}]')}`, ['cursor invalid']],
   [
     'availability',
     'start_date=2027-02-02&end_date=2027-02-01&per_page=9999',
@@ -40,6 +40,29 @@ test('path problems are reported together with body problems', async () => {
   ])
   expect(await put('a'.repeat(65), { acknowledged: null })).toEqual([422, 'name max'])
   expect(await put('a'.repeat(64), { acknowledged: null })).toEqual([200])
+})
+
+test('from and to are null past the last page of every list', async () => {
+  const actor = await service.actor()
+  const { booking_id } = await seedBooking(actor)
+  const lists = [
+    '/v1/users',
+    '/v1/listings',
+    `/v1/bookings/${booking_id}/messages`,
+    `${feed}/bookings`,
+    `${feed}/messages`,
+  ]
+  for (const list of lists) {
+    const { data, meta } = (await actor.send('GET', `${list}?page=9`)).body
+    const { current_page, from, to } = meta.pagination
+    expect({ list, rows: Object.values(data).flat(), current_page, from, to }).toEqual({
+      list,
+      rows: [],
+      current_page: 9,
+      from: null,
+      to: null,
+    })
+  }
 })
 
 test('a list that is not a list is told so, and null in a list is required', async () => {

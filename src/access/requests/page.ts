@@ -1,60 +1,85 @@
+import { Type } from '@sinclair/typebox'
+import { parseMoment } from '../../core/clock.ts'
 import { invalidField, type Problem } from '../../core/errors.ts'
+import { cursorsOf, othersThanIn } from '../../http/cursor.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import type { RequestCriteria } from './criteria.ts'
+import { defaultPerPage, maxPerPage, requestFilters } from './schema.ts'
 import { findRequests } from './store.ts'
 
+/** The query of `GET /v1/requests`. */
+export interface RequestQuery {
+  per_page?: number | undefined
+  cursor?: string | undefined
+  status?: string[] | undefined
+  request_id?: string | undefined
+  since?: string | undefined
+}
+
+const { status, request_id, since } = requestFilters
+const place = Type.Object({
+  /** Id of the key whose requests are listed. */
+  key: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+  /** Id of the previous page's last entry. */
+  after: Type.RegExp(/^[0-9a-f-]{36}$/),
+})
+const perPage = Type.Integer({ minimum: 1, maximum: maxPerPage })
+const cursors = cursorsOf('requests', place, { per_page: perPage, status, request_id, since })
+
 /**
- * Returns the page of a key's requests after a cursor, newest first, or the first page if there is no cursor.
+ * Returns the page of a key's requests that a query asks for, newest first.
  *
  * @throws DomainError `validation` if the cursor is malformed or belongs to another key
  */
 export async function readRequestPage(
   db: Db,
-  question: RequestCriteria & { key_id: number },
-  { cursor, perPage }: { cursor: string | undefined; perPage: number },
+  key: { host_id: number; key_id: number },
+  sent: RequestQuery,
   now: Date,
 ) {
-  const after = cursor === undefined ? undefined : readCursor(question.key_id, cursor)
-  const found = await findRequests(db, { ...question, after }, perPage + 1, now)
-  const rows = found.slice(0, perPage)
-  const last = found.length > perPage ? rows.at(-1) : undefined
-  return {
-    rows,
-    pagination: { per_page: perPage, next_cursor: last ? writeCursor(question.key_id, last.id) : null },
+  const cursor = sent.cursor === undefined ? null : cursors.read(sent.cursor)
+  if (sent.cursor !== undefined && cursor?.place.key !== key.key_id)
+    throw invalidField('cursor', notOfThisKey)
+  const { per_page = defaultPerPage, ...filters } = { ...filtersOf(sent), ...cursor?.query }
+  const criteria = {
+    ...key,
+    request_id: filters.request_id,
+    statuses: filters.status,
+    since: momentOf(filters.since),
+    after: cursor?.place.after,
   }
-}
-
-/**
- * Encodes the id of a page's last entry as an opaque cursor for the next page. The cursor is valid only for this key.
- */
-export function writeCursor(keyId: number, entryId: string): string {
-  return Buffer.from(`${keyId}.${entryId}`).toString('base64url')
+  const found = await findRequests(db, criteria, per_page + 1, now)
+  const rows = found.slice(0, per_page)
+  const last = found.length > per_page ? rows.at(-1) : undefined
+  const next_cursor = last
+    ? cursors.write({ key: key.key_id, after: last.id }, { per_page, ...filters })
+    : null
+  return { rows, pagination: { per_page, next_cursor } }
 }
 
 const notOfThisKey = '"cursor" must be the "next_cursor" of a page of this key'
 
-function partsOf(cursor: string): { key: number; id: string } | null {
-  const text = Buffer.from(cursor, 'base64url').toString()
-  const [, key, id] = /^(\d{1,15})\.([0-9a-f-]{36})$/.exec(text) ?? []
-  return id === undefined ? null : { key: Number(key), id }
+/** Returns a query's filters in the form in which cursors keep them, whatever the order of its statuses. */
+function filtersOf({ per_page, status, request_id, since }: RequestQuery) {
+  return {
+    per_page,
+    status: status && [...new Set(status)].sort(),
+    request_id,
+    since: momentOf(since)?.toISOString(),
+  }
+}
+
+/** Returns a valid time as a date; undefined for anything else. */
+export function momentOf(since: string | undefined): Date | undefined {
+  return (since !== undefined && parseMoment(since)) || undefined
 }
 
 /**
- * Reports a malformed cursor together with the query's other problems (decisions §1). {@link readCursor} checks the
- * key.
+ * Reports a malformed cursor, and parameters other than those it was made for, together with the query's other problems
+ * (decisions §1). {@link readRequestPage} checks the key.
  */
-export function cursorProblems({ cursor }: { cursor?: string }): Problem[] {
-  if (cursor === undefined || partsOf(cursor)) return []
-  return [{ path: 'cursor', code: 'invalid', message: notOfThisKey }]
-}
-
-/**
- * Returns the id of the entry after which the cursor's page starts.
- *
- * @throws DomainError `validation` if the cursor is malformed or belongs to another key
- */
-export function readCursor(keyId: number, cursor: string): string {
-  const parts = partsOf(cursor)
-  if (parts?.key !== keyId) throw invalidField('cursor', notOfThisKey)
-  return parts.id
+export function requestCursorProblems(query: RequestQuery, isValidAt: (path: string) => boolean): Problem[] {
+  if (query.cursor === undefined || !isValidAt('cursor')) return []
+  const cursor = cursors.read(query.cursor)
+  if (cursor === null) return [{ path: 'cursor', code: 'invalid', message: notOfThisKey }]
+  return othersThanIn(cursor.query, filtersOf(query), isValidAt)
 }

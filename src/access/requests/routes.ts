@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { parseMoment, toTimestamp } from '../../core/clock.ts'
+import { toTimestamp } from '../../core/clock.ts'
 import type { Access } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
@@ -7,15 +7,8 @@ import { guard } from '../../http/guard.ts'
 import { output, requestObject } from '../../http/schema/fields.ts'
 import { readCounts } from './counts-store.ts'
 import type { KindCounts } from './kinds.ts'
-import { cursorProblems, readRequestPage } from './page.ts'
-import {
-  CursorPagination,
-  countFilters,
-  defaultPerPage,
-  RequestCount,
-  RequestView,
-  requestFilters,
-} from './schema.ts'
+import { momentOf, readRequestPage, requestCursorProblems } from './page.ts'
+import { CursorPagination, countFilters, RequestCount, RequestView, requestFilters } from './schema.ts'
 import type { LoggedRequest } from './store.ts'
 
 /** Defines the routes that list and count a key's requests (decisions §18). */
@@ -27,17 +20,14 @@ export function requestRoutes(app: AppContext) {
     .get(
       '',
       async (context) => {
-        const { per_page: perPage = defaultPerPage, cursor, since, status, request_id } = context.query
         const { keyId: key_id, hostId: host_id } = context.caller
-        const question = { host_id, key_id, request_id, statuses: status, since: momentOf(since) }
-        const { rows, pagination } = await readRequestPage(liveDb, question, { cursor, perPage }, clock())
+        const key = { host_id, key_id }
+        const { rows, pagination } = await readRequestPage(liveDb, key, context.query, clock())
         return ok(context, rows.map(serializeRequest), { pagination })
       },
       {
         access,
-        query: requestObject(requestFilters, (query, isValidAt) =>
-          isValidAt('cursor') ? cursorProblems(query) : [],
-        ),
+        query: requestObject(requestFilters, requestCursorProblems),
         response: {
           200: PageEnvelope(
             output.list('Requests on this page, newest first', RequestView),
@@ -71,10 +61,6 @@ export function requestRoutes(app: AppContext) {
         },
       },
     )
-}
-
-function momentOf(since: string | undefined): Date | undefined {
-  return (since !== undefined && parseMoment(since)) || undefined
 }
 
 /** Serializes a logged request, omitting its host and key ids. */

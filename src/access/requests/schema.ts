@@ -9,14 +9,16 @@ const since = (description: string) =>
   )
 
 export const defaultPerPage = 50
+export const maxPerPage = 100
 
 /** Query parameters of `GET /v1/requests` (decisions §18). */
 export const requestFilters = {
-  per_page: pageQuery(defaultPerPage, 100).per_page,
+  per_page: pageQuery(defaultPerPage, maxPerPage).per_page,
   cursor: Type.Optional(
-    text(128, {
+    text(2048, {
       whenBlank: 'invalid',
-      description: '`next_cursor` of the previous page; valid only for the same key',
+      description:
+        '`next_cursor` of the previous page; valid only for the same key. It keeps `per_page` and the filters, which may be left out beside it but must not differ',
     }),
   ),
   status: Type.Optional(

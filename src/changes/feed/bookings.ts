@@ -30,5 +30,11 @@ export async function toFeedQuery(
     ...(listing_id === undefined ? {} : { listing_id: Number(listing_id) }),
     ...(checkout_after === undefined ? {} : { checkout_at: { $gte: checkout_after } }),
   }
-  return { filter, updated_after, cursor, identity: [updated_after, checkout_after, listing_id] }
+  return {
+    filter,
+    updated_after,
+    cursor,
+    identity: [updated_after, checkout_after, listing_id],
+    sent: { listing_id, checkout_after },
+  }
 }

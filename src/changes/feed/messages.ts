@@ -31,5 +31,11 @@ export async function toMessageFeedQuery(
     ...(booking_id === undefined ? {} : { booking_id: Number(booking_id) }),
     ...(sender === undefined ? {} : { sender }),
   }
-  return { filter, updated_after, cursor, identity: ['messages', updated_after, booking_id, sender] }
+  return {
+    filter,
+    updated_after,
+    cursor,
+    identity: ['messages', updated_after, booking_id, sender],
+    sent: { booking_id, sender },
+  }
 }

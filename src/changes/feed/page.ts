@@ -1,10 +1,10 @@
 import type { AppContext } from '../../http/context.ts'
 import { type PageRequest, type Pagination, pagination, skipOf } from '../../http/pagination.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { parseFeedTime } from '../../versions/format.ts'
+import { parseFeedTime, toVersion } from '../../versions/format.ts'
 import type { FeedQuery, FeedSource } from '../sources/source.ts'
+import { readCursor, writeCursor } from './cursor.ts'
 import { PageEnds } from './page-ends.ts'
-import { readCursor, writeCursor } from './position.ts'
 import { cacheNextTotal, lastReadClock, totalOf } from './total.ts'
 
 /**
@@ -36,7 +36,7 @@ export async function readFeedPage<Row, Filter extends { host_id: number }>(
   { db, clock }: Context,
   source: FeedSource<Row, Filter>,
   { scope }: { scope: number },
-  { filter, updated_after, cursor, identity }: FeedQuery<Filter>,
+  { filter, updated_after, cursor, identity, sent }: FeedQuery<Filter>,
   page: PageRequest,
 ): Promise<FeedPage<Row>> {
   const position = cursor === undefined ? null : readCursor(source.name, cursor)
@@ -65,7 +65,9 @@ export async function readFeedPage<Row, Filter extends { host_id: number }>(
   const number = position?.page ?? page.page
   const total = counted?.total ?? rows.length
   const pages = pagination({ page: number, perPage: page.perPage }, total, rows.length)
-  const next_cursor = end ? writeCursor(source.name, { version: end, page: number + 1 }) : null
+  const start = updatedAfter ? { updated_after: toVersion(updatedAfter) } : {}
+  const query = { per_page: page.perPage, ...start, ...sent }
+  const next_cursor = end ? writeCursor(source.name, { version: end, page: number + 1 }, query) : null
   return {
     rows,
     pagination: { ...pages, last_page: lastPageOf(pages, rows.length, hasMore), next_cursor },

@@ -1,10 +1,11 @@
 import type { Problem } from '../../core/errors.ts'
+import { othersThanIn } from '../../http/cursor.ts'
 import type { Caller } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { toVersion } from '../../versions/format.ts'
+import { parseFeedTime, toVersion } from '../../versions/format.ts'
 import type { ConsumedFeed } from '../consumers/schema.ts'
 import { findConsumer, ownerOf } from '../consumers/store.ts'
-import type { FeedSource } from '../sources/source.ts'
+import { type FeedName, readCursor, type WalkQuery } from './cursor.ts'
 
 /** Query parameters that determine where a feed query continues. */
 export interface PositionQuery {
@@ -16,17 +17,34 @@ export interface PositionQuery {
 /** Other query parameters that are checked together with the position. */
 interface BesidePosition {
   page?: number
+  per_page?: number
   listing_id?: unknown
   checkout_after?: unknown
   booking_id?: unknown
   sender?: unknown
 }
 
-const filters = ['listing_id', 'checkout_after', 'booking_id', 'sender'] as const
+const filtersOf = {
+  bookings: ['listing_id', 'checkout_after'],
+  messages: ['booking_id', 'sender'],
+} as const
+const filters = [...filtersOf.bookings, ...filtersOf.messages]
 
 /**
- * Returns the version after which a query continues: `updated_after`, or the version that its consumer has
- * acknowledged; undefined for the beginning of the feed.
+ * Returns a query with the parameters of its cursor's walk, which a client may leave out (decisions §9). A query without
+ * a cursor is returned as it is. The cursor must already have been validated.
+ */
+export function withWalk<Query extends PositionQuery>(
+  feed: FeedName,
+  query: Query,
+): Query & Partial<WalkQuery> {
+  const cursor = query.cursor === undefined ? null : readCursor(feed, query.cursor)
+  return cursor ? { ...query, ...cursor.query } : query
+}
+
+/**
+ * Returns the version after which a walk starts: `updated_after`, or the version that its consumer has acknowledged;
+ * undefined for the beginning of the feed. A cursor's walk keeps its start, even if its consumer has moved on.
  *
  * @throws DomainError `not_found` if the key has no such consumer
  */
@@ -34,10 +52,11 @@ export async function positionOf(
   db: Db,
   caller: Pick<Caller, 'hostId' | 'scope'>,
   feed: ConsumedFeed,
-  { updated_after, consumer: name }: PositionQuery,
+  { updated_after, consumer: name, cursor }: PositionQuery,
 ): Promise<string | undefined> {
   if (name === undefined) return updated_after
   const { acknowledged } = await findConsumer(db, ownerOf(caller, feed), name)
+  if (cursor !== undefined) return updated_after
   return acknowledged ? toVersion(acknowledged) : undefined
 }
 
@@ -45,19 +64,45 @@ export async function positionOf(
  * Returns a function that checks a feed query's position (decisions §19). A consumer cannot be combined with
  * `updated_after`, which is a position too. It cannot be combined with a later page, because after an acknowledgement,
  * page 2 would skip the rows that have moved to page 1. It cannot be combined with a filter, because changes that the
- * filter hides would be acknowledged unseen or stay pending forever.
+ * filter hides would be acknowledged unseen or stay pending forever. A cursor continues its own walk (decisions §9).
  */
 export function positionProblems(
   feed: FeedName,
 ): (query: PositionQuery & BesidePosition, isValidAt: (path: string) => boolean) => Problem[] {
-  return ({ cursor, ...query }, isValidAt) => {
-    const isWrong = cursor !== undefined && isValidAt('cursor') && readCursor(feed, cursor) === null
-    const message = '"cursor" must be the "next_cursor" of a page'
+  return (query, isValidAt) => {
+    const problems = onePosition(query)
+    if (query.cursor === undefined || !isValidAt('cursor')) return problems
+    const cursor = readCursor(feed, query.cursor)
+    if (cursor === null) return [...problems, invalidCursor('must be the "next_cursor" of a page')]
+    const own = Object.fromEntries(filtersOf[feed].map((filter) => [filter, query[filter]]))
+    const { per_page, updated_after } = query
+    const isTime = updated_after !== undefined && isValidAt('updated_after')
+    const start = isTime ? toVersion(parseFeedTime(updated_after)) : undefined
+    const sent = { per_page, updated_after: start, ...own }
     return [
-      ...onePosition(query),
-      ...(isWrong ? [{ path: 'cursor', code: 'invalid', message } as const] : []),
+      ...problems,
+      ...unfitForCursor(query, cursor.query),
+      ...othersThanIn(cursor.query, sent, isValidAt),
     ]
   }
+}
+
+/** Returns the problems with parameters that a cursor cannot be combined with, whatever their values. */
+function unfitForCursor({ consumer, page }: PositionQuery & BesidePosition, walk: WalkQuery): Problem[] {
+  const problems: Problem[] = []
+  if (page !== undefined)
+    problems.push({
+      path: 'page',
+      code: 'invalid',
+      message: '"page" must not be sent together with "cursor"',
+    })
+  if (consumer !== undefined && filters.some((filter) => walk[filter] !== undefined))
+    problems.push(invalidCursor('must be made for a whole feed if it is sent together with "consumer"'))
+  return problems
+}
+
+function invalidCursor(demand: string): Problem {
+  return { path: 'cursor', code: 'invalid', message: `"cursor" ${demand}` }
 }
 
 function onePosition({
@@ -77,29 +122,4 @@ function onePosition({
     if (others[filter] !== undefined)
       report(filter, `"${filter}" must not be sent together with "consumer", which follows the whole feed`)
   return problems
-}
-
-/** Name of a feed. */
-export type FeedName = FeedSource<unknown, { host_id: number }>['name']
-
-/** The version after which a cursor continues. The page number is used only for `current_page`. */
-export interface CursorPosition {
-  version: Date
-  page: number
-}
-
-/** Prefixes that let each feed reject the other feed's cursors, which would skip rows. */
-const marks: Record<FeedName, string> = { bookings: '', messages: 'm' }
-
-/** Encodes a position in a feed as an opaque string. */
-export function writeCursor(feed: FeedName, { version, page }: CursorPosition): string {
-  return Buffer.from(`${marks[feed]}${version.getTime() / 1000}.${page}`).toString('base64url')
-}
-
-/** Decodes a cursor; returns null for anything that is not a cursor of this feed. */
-export function readCursor(feed: FeedName, cursor: string): CursorPosition | null {
-  const text = Buffer.from(cursor, 'base64url').toString()
-  const [, mark, seconds, page] = /^(m?)(\d{1,12})\.(\d{1,15})$/.exec(text) ?? []
-  if (mark !== marks[feed] || seconds === undefined || Number(page) < 1) return null
-  return { version: new Date(Number(seconds) * 1000), page: Number(page) }
 }

@@ -12,7 +12,7 @@ import { toVersion } from '../../versions/format.ts'
 import { bookingFeed, bookingFeedInFull, messageFeed } from '../sources/source.ts'
 import { toFeedQuery } from './bookings.ts'
 import { toMessageFeedQuery } from './messages.ts'
-import { positionProblems } from './position.ts'
+import { positionProblems, withWalk } from './position.ts'
 import {
   type FeedItem,
   FeedPage,
@@ -32,7 +32,7 @@ export function feedRoutes(app: AppContext) {
     .get(
       '/bookings',
       async (context) => {
-        const ask = () => toFeedQuery(app.db, context.caller, context.query)
+        const ask = () => toFeedQuery(app.db, context.caller, withWalk('bookings', context.query))
         if (context.query.include === undefined) {
           const { rows, pagination } = await readOrAwaitPage(app, bookingFeed, context, ask)
           return ok(context, { Bookings: rows.map(serializeFeedItem) }, { pagination })
@@ -65,7 +65,7 @@ export function feedRoutes(app: AppContext) {
     .get(
       '/messages',
       async (context) => {
-        const ask = () => toMessageFeedQuery(app.db, context.caller, context.query)
+        const ask = () => toMessageFeedQuery(app.db, context.caller, withWalk('messages', context.query))
         const { rows, pagination } = await readOrAwaitPage(app, messageFeed, context, ask)
         return ok(context, { messages: rows.map(serializeMessageItem) }, { pagination })
       },

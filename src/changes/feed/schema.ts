@@ -3,9 +3,10 @@ import { Pagination } from '../../http/pagination.ts'
 import { dateInQuery, idInQuery, output, responseObject, text, withTitle } from '../../http/schema/fields.ts'
 import { BookingDetail, bookingFields } from '../../stays/bookings/schema.ts'
 import { MessageItem } from '../../stays/messages/schema.ts'
+import { type FeedName, writeCursor } from './cursor.ts'
 
 /** Query parameters for the position in a feed. */
-const position = {
+const positionIn = (feed: FeedName) => ({
   updated_after: Type.Optional(
     text(255, {
       format: 'feed-time',
@@ -24,12 +25,13 @@ const position = {
     }),
   ),
   cursor: Type.Optional(
-    text(64, {
-      description: '`next_cursor` of the previous page; a cursor costs the same at any depth',
-      example: 'MC4x',
+    text(512, {
+      description:
+        '`next_cursor` of the previous page; a cursor costs the same at any depth. It keeps `per_page`, `updated_after` and the filters, which may be left out beside it but must not differ. Cannot be combined with `page`',
+      example: writeCursor(feed, { version: new Date(0), page: 1 }, { per_page: 50 }),
     }),
   ),
-}
+})
 
 /** Query parameter for holding the request until the page has an item (decisions §16). */
 const waiting = {
@@ -46,7 +48,7 @@ const waiting = {
 
 /** Query parameters of the booking feed, except `page` and `per_page` (contract, Booking feed). */
 export const feedFilters = {
-  ...position,
+  ...positionIn('bookings'),
   ...waiting,
   checkout_after: dateInQuery('Only stays that end on or after this day', '2026-01-31'),
   listing_id: idInQuery('Only bookings of this listing', '2001'),
@@ -60,7 +62,7 @@ export const feedFilters = {
 
 /** Query parameters of the message feed, except `page` and `per_page` (decisions §17). */
 export const messageFilters = {
-  ...position,
+  ...positionIn('messages'),
   ...waiting,
   booking_id: idInQuery('Only messages of this booking', '5002'),
   sender: Type.Optional(

@@ -9,11 +9,12 @@ import { parseFeedTime } from '../../versions/format.ts'
 import { hasClock } from '../../versions/host-clock-store.ts'
 import type { FeedQuery, FeedSource } from '../sources/source.ts'
 import { type FeedPage, readFeedPage } from './page.ts'
+import { withWalk } from './position.ts'
 
 /** The parts of a request that are needed to hold it. */
 export interface HoldableRequest {
   request: Request
-  query: { page?: number; per_page?: number; wait?: number; consumer?: string }
+  query: { page?: number; per_page?: number; wait?: number; consumer?: string; cursor?: string }
   caller: Caller
   set: { headers: Record<string, string | number | undefined> }
 }
@@ -39,7 +40,7 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   context: HoldableRequest,
   buildQuery: () => Promise<FeedQuery<Filter>>,
 ): Promise<FeedPage<Row>> {
-  const page = toPageRequest(context.query, defaultPerPage)
+  const page = toPageRequest(withWalk(source.name, context.query), defaultPerPage)
   const { wait = 0 } = context.query
   const seconds = Math.min(wait, factsOf(context).visit?.maxHoldSeconds ?? wait)
   const deadline = performance.now() + seconds * 1000

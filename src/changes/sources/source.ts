@@ -53,6 +53,16 @@ export interface FeedQuery<Filter> {
    * them.
    */
   identity: unknown[]
+  /** The filter's query parameters, which the cursor of the next page keeps. */
+  sent: FilterParameters
+}
+
+/** The query parameters that filter a feed. */
+export interface FilterParameters {
+  listing_id?: string | undefined
+  checkout_after?: string | undefined
+  booking_id?: string | undefined
+  sender?: StoredMessage['sender'] | undefined
 }
 
 /** A host's bookings, each in its latest state. */

@@ -139,6 +139,39 @@ test('an invalid cursor is reported together with the other problems', async () 
   expect(body.error.errors.map(({ path }: { path: string }) => path).sort()).toEqual(['cursor', 'status'])
 })
 
+test('a cursor keeps per_page and the filters, and other ones beside it are 422', async () => {
+  const actor = await service.actor()
+  for (let id = 1; id <= 5; id += 1) await actor.send('GET', `/v1/listings/${id}`)
+  await service.logged()
+  const read = (query: string) => actor.send('GET', `/v1/requests?${query}`)
+  const walk = 'per_page=2&status=4xx&status=404&since=2020-01-01'
+  const { next_cursor } = (await read(walk)).body.meta.pagination
+  const cursor = `cursor=${next_cursor}`
+  for (const query of [cursor, `${walk}&${cursor}`, `${cursor}&status=404&status[]=4xx`]) {
+    const { body } = await read(query)
+    const paths = body.data.map((request: { path: string }) => request.path)
+    const { per_page } = body.meta.pagination
+    expect({ query, per_page, paths }).toEqual({
+      query,
+      per_page: 2,
+      paths: ['/v1/listings/3', '/v1/listings/2'],
+    })
+  }
+  for (const [other, path] of [
+    ['per_page=3', 'per_page'],
+    ['status=4xx', 'status'],
+    ['since=2020-01-02', 'since'],
+    ['request_id=x', 'request_id'],
+  ]) {
+    const { status, body } = await read(`${cursor}&${other}`)
+    expect({ other, status, errors: body.error.errors }).toMatchObject({
+      other,
+      status: 422,
+      errors: [{ path, code: 'invalid' }],
+    })
+  }
+})
+
 test('a cursor works only for the key it was issued to', async () => {
   const [one, other] = [await service.actor(), await service.actor()]
   for (const actor of [one, other]) for (const _ of [1, 2]) await actor.send('GET', '/v1/me')

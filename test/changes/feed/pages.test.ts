@@ -100,14 +100,105 @@ test('a reader by cursor sees every booking once, and the last cursor is null', 
   expect([seen, cursor]).toEqual([ids, null])
 })
 
-test.each(['x', '', '!!!', 'MTIz', Buffer.from('1.0').toString('base64url'), 'x'.repeat(65)])(
-  'GET bookings with the cursor %j responds 422',
-  async (cursor) => {
-    const actor = await service.actor()
-    const { status, body } = await actor.send('GET', `${path}?cursor=${cursor}`)
-    expect([status, body.error.errors[0].path]).toEqual([422, 'cursor'])
-  },
-)
+test('a cursor carries the query of its walk, which may be left out or repeated', async () => {
+  const { actor, ids } = await hostWith(8)
+  const read = async (query: string) => (await actor.send('GET', `${path}?${query}`)).body
+  const [second] = (await read('per_page=2')).data.Bookings.slice(1)
+  const { listing_id } = second
+  const since = `updated_after=${encodeURIComponent(second.version)}`
+  const walk = `per_page=3&${since}&listing_id=${listing_id}&checkout_after=2026-01-01`
+  const first = await read(walk)
+  const cursor = `cursor=${first.meta.pagination.next_cursor}`
+  for (const query of [cursor, `${walk}&${cursor}`, `${cursor}&${since}`, `${cursor}&per_page=3`]) {
+    const { data, meta } = await read(query)
+    const { next_cursor, ...pagination } = meta.pagination
+    expect({
+      query,
+      ids: data.Bookings.map((one: { booking_id: number }) => one.booking_id),
+      pagination,
+    }).toEqual({
+      query,
+      ids: ids.slice(5, 8),
+      pagination: { current_page: 2, per_page: 3, total: 6, last_page: 2, from: 4, to: 6 },
+    })
+    expect(next_cursor).toBeNull()
+  }
+  const midnight = await read('per_page=7&updated_after=2020-01-01')
+  const after = `per_page=7&cursor=${midnight.meta.pagination.next_cursor}&updated_after=2020-01-01`
+  expect((await read(`${after}%2000:00:00`)).meta.pagination).toMatchObject({ total: 8, from: 8, to: 8 })
+})
+
+test('a cursor beside a page, or beside a filter, per_page or updated_after of another walk, is 422 at it', async () => {
+  const { actor } = await hostWith(4)
+  const read = (query: string) => actor.send('GET', `${path}?${query}`)
+  const [{ listing_id, version }] = (await read('per_page=1')).body.data.Bookings
+  const cursorOf = async (query: string) => (await read(query)).body.meta.pagination.next_cursor
+  const plain = await cursorOf('per_page=1')
+  const filtered = await cursorOf(
+    `per_page=1&listing_id=${listing_id}&checkout_after=2026-01-01&updated_after=2020-01-01`,
+  )
+  const later = `updated_after=${encodeURIComponent(version)}`
+  for (const [query, paths] of [
+    [`cursor=${plain}&per_page=2`, ['per_page']],
+    [`cursor=${plain}&page=1`, ['page']],
+    [`cursor=${plain}&page=2&per_page=1`, ['page']],
+    [`cursor=${plain}&${later}`, ['updated_after']],
+    [`cursor=${plain}&listing_id=${listing_id}`, ['listing_id']],
+    [`cursor=${plain}&checkout_after=2026-01-01`, ['checkout_after']],
+    [`cursor=${filtered}&listing_id=999999999`, ['listing_id']],
+    [`cursor=${filtered}&checkout_after=2026-01-02`, ['checkout_after']],
+    [`cursor=${filtered}&updated_after=2020-01-02`, ['updated_after']],
+    [`cursor=${filtered}&${later}&per_page=50&page=1`, ['page', 'per_page', 'updated_after']],
+    [`cursor=${filtered}&consumer=nobody`, ['cursor']],
+    [`cursor=${plain}&per_page=0&listing_id=x`, ['per_page', 'listing_id']],
+  ] as const) {
+    const { status, body } = await read(query)
+    const problems: { path: string }[] = body.error?.errors ?? []
+    expect({ query, status, paths: problems.map((problem) => problem.path) }).toEqual({
+      query,
+      status: 422,
+      paths,
+    })
+  }
+  expect((await read(`cursor=${plain}&wait=0&include=detail&sender=guest`)).status).toBe(200)
+})
+
+test('a cursor continues its walk after its consumer has moved on', async () => {
+  const { actor, ids } = await hostWith(5)
+  const consumer = `${path}/consumers/walker`
+  const acknowledge = (acknowledged: string | null) => actor.send('PUT', consumer, { body: { acknowledged } })
+  await acknowledge(null)
+  let cursor: string | null = ''
+  const seen: number[] = []
+  for (let count = 0; cursor !== null; count += 1) {
+    const query: string = `consumer=walker&${cursor === '' ? 'per_page=2' : `cursor=${cursor}`}`
+    const { body } = await actor.send('GET', `${path}?${query}`)
+    const { data, meta } = body
+    expect(meta.pagination).toMatchObject({ total: 5, from: 1 + 2 * count })
+    seen.push(...data.Bookings.map((one: { booking_id: number }) => one.booking_id))
+    await acknowledge(data.Bookings.at(-1).version)
+    cursor = meta.pagination.next_cursor
+  }
+  expect(seen).toEqual(ids)
+})
+
+const forged = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url')
+const start = { after: 0, page: 1 }
+
+test.each([
+  ...['x', '', '!!!', 'MTIz', Buffer.from('1.0').toString('base64url'), 'x'.repeat(513)],
+  ...[
+    forged('bookings', { after: 0, page: 0 }, { per_page: 50 }),
+    forged('bookings', start, { per_page: 101 }),
+  ],
+  ...[forged('messages', start, { per_page: 50 }), forged('bookings', start, { per_page: 50, host_id: 1 })],
+  ...[forged('bookings', start, {}), forged('bookings', start, { per_page: 50, listing_id: { $ne: 1 } })],
+  ...[forged('bookings', start, { per_page: 50, updated_after: '2026-02-30 00:00:00' }), forged(), 'bnVsbA'],
+])('GET bookings with the cursor %j responds 422', async (cursor) => {
+  const actor = await service.actor()
+  const { status, body } = await actor.send('GET', `${path}?cursor=${cursor}`)
+  expect([status, body.error.errors[0].path]).toEqual([422, 'cursor'])
+})
 
 test('a jump to the last page reads only that page', async () => {
   const { ids, page } = await hostWith(40)

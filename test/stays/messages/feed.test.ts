@@ -105,6 +105,27 @@ test('one new message among 60 conversations is found with one request', async (
   expect(found.map(({ booking_id, text }) => [booking_id, text])).toEqual([[bookings[33], 'Here I am']])
 })
 
+test('a cursor of the message feed carries its filters', async () => {
+  const actor = await service.actor()
+  const { booking_id } = await seedBooking(actor)
+  for (const text of ['One', 'Two', 'Three'])
+    await actor.send('POST', `/v1/bookings/${booking_id}/messages`, { body: { message: { text } } })
+  const read = (query: string) => actor.send('GET', `${feed}?${query}`)
+  const first = await read(`per_page=1&sender=host&booking_id=${booking_id}`)
+  const cursor = `cursor=${first.body.meta.pagination.next_cursor}`
+  const second = await read(cursor)
+  const { total, from, to } = second.body.meta.pagination
+  const texts = second.body.data.messages.map(({ text }: { text: string }) => text)
+  expect({ texts, total, from, to }).toEqual({ texts: ['Two'], total: 3, from: 2, to: 2 })
+  for (const [other, path] of [
+    ['sender=guest', 'sender'],
+    ['booking_id=999999999', 'booking_id'],
+  ]) {
+    const { status, body } = await read(`${cursor}&${other}`)
+    expect({ status, errors: body.error.errors }).toMatchObject({ status: 422, errors: [{ path }] })
+  }
+})
+
 test('a cursor of one feed is refused by the other', async () => {
   const { actor, book } = await hostWithBooking()
   await book()

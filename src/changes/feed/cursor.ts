@@ -1,0 +1,53 @@
+import { type Static, type TObject, Type } from '@sinclair/typebox'
+import { cursorsOf } from '../../http/cursor.ts'
+import { text } from '../../http/schema/fields.ts'
+import type { FeedSource, FilterParameters } from '../sources/source.ts'
+
+/** Name of a feed. */
+export type FeedName = FeedSource<unknown, { host_id: number }>['name']
+
+const place = Type.Object({
+  /** The version after which the page starts, in seconds. */
+  after: Type.Integer({ minimum: 0, maximum: 999_999_999_999 }),
+  /** The page's number, which is used only for `current_page`, `from` and `to`. */
+  page: Type.Integer({ minimum: 1, maximum: 999_999_999_999_999 }),
+})
+
+const start = {
+  per_page: Type.Integer({ minimum: 1, maximum: 100 }),
+  /** Where the walk started, even if a consumer's position was the start. */
+  updated_after: Type.Optional(text(19, { format: 'version', whenBlank: 'invalid' })),
+}
+const id = Type.Optional(text(16, { format: 'id', whenBlank: 'invalid' }))
+const day = Type.Optional(text(10, { format: 'date', whenBlank: 'invalid' }))
+const sender = Type.Optional(Type.Union([Type.Literal('guest'), Type.Literal('host')]))
+
+/** The query of a walk through either feed. */
+const walk = { ...start, listing_id: id, checkout_after: day, booking_id: id, sender }
+export type WalkQuery = Static<TObject<typeof walk>>
+
+const cursors: Record<FeedName, ReturnType<typeof cursorsOf<typeof place, typeof walk>>> = {
+  bookings: cursorsOf('bookings', place, walk),
+  messages: cursorsOf('messages', place, walk),
+}
+
+/** The version after which a cursor continues, and its page's number. */
+interface Place {
+  version: Date
+  page: number
+}
+
+/** Encodes a position in a feed and the query of its walk as an opaque string. */
+export function writeCursor(
+  feed: FeedName,
+  { version, page }: Place,
+  query: FilterParameters & { per_page: number; updated_after?: string | undefined },
+): string {
+  return cursors[feed].write({ after: version.getTime() / 1000, page }, query)
+}
+
+/** Decodes a cursor; returns null for anything that is not a cursor of this feed. */
+export function readCursor(feed: FeedName, cursor: string): (Place & { query: WalkQuery }) | null {
+  const read = cursors[feed].read(cursor)
+  return read && { version: new Date(read.place.after * 1000), page: read.place.page, query: read.query }
+}
