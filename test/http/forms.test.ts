@@ -42,6 +42,29 @@ test('path problems are reported together with body problems', async () => {
   expect(await put('a'.repeat(64), { acknowledged: null })).toEqual([200])
 })
 
+test('problems with the form of a request are reported before problems with its references', async () => {
+  const actor = await service.actor()
+  const foreign = await seedBooking(await service.actor())
+  const listing = `/v1/listings/${foreign.listing_id}`
+  expect(await problemsOf(actor, 'PATCH', listing, { name: 7 })).toEqual([422, 'name invalid'])
+  expect(await problemsOf(actor, 'PATCH', '/v1/listings/999999999', { name: 7 })).toEqual([
+    422,
+    'name invalid',
+  ])
+  expect(await problemsOf(actor, 'PATCH', listing, { name: 'Mine' })).toEqual([404])
+  const stay = { user_id: 999_999_999, listing_id: 999_999_999, checkin_at: 'x', checkout_at: '2031-02-01' }
+  expect(await problemsOf(actor, 'POST', '/v1/bookings', stay)).toEqual([422, 'checkin_at invalid'])
+  const wellFormed = { ...stay, checkin_at: '2031-01-01' }
+  expect(await problemsOf(actor, 'POST', '/v1/bookings', wellFormed)).toEqual([
+    422,
+    'user_id invalid',
+    'listing_id invalid',
+  ])
+  const headers = { 'idempotency-key': 'a, b' }
+  const { body } = await actor.send('POST', '/v1/bookings', { headers, body: '{"broken' })
+  expect(body.error.errors).toMatchObject([{ path: 'Idempotency-Key', code: 'invalid' }])
+})
+
 test('from and to are null past the last page of every list', async () => {
   const actor = await service.actor()
   const { booking_id } = await seedBooking(actor)
