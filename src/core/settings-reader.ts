@@ -1,6 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { BlockList, isIPv6 } from 'node:net'
-import { parseAddress } from './address.ts'
+import { BlockList, isIP } from 'node:net'
 import { isCurrencyCode } from './money.ts'
 
 export type Environment = Record<string, string | undefined>
@@ -152,15 +151,11 @@ export function settingsReader(environment: Environment, problems: string[]) {
       const list = new BlockList()
       for (const network of raw(name)?.split(/[\s,]+/) ?? []) {
         const [address = '', prefix] = network.split('/')
+        const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
         try {
           if (prefix !== undefined && !/^\d{1,3}$/.test(prefix)) throw new Error('Not a prefix length')
-          const parsed = parseAddress(address)
-          if (parsed === null) throw new Error('Not an address')
-          const family = parsed.kind()
-          // The first 96 bits of a mapped network only say that the rest is an IPv4 network.
-          const mappedBits = isIPv6(address) && family === 'ipv4' ? 96 : 0
-          if (prefix === undefined) list.addAddress(parsed.toString(), family)
-          else list.addSubnet(parsed.toString(), Number(prefix) - mappedBits, family)
+          if (prefix === undefined) list.addAddress(address, family)
+          else list.addSubnet(address, Number(prefix), family)
         } catch {
           problems.push(`${name} must be a list of IP addresses or networks; "${network}" is neither`)
         }
