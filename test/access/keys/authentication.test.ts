@@ -8,7 +8,7 @@ import { type Actor, testApp } from '../../support/app.ts'
 
 const proxied = await testApp({ TRUSTED_PROXIES: '127.0.0.1' })
 
-test.each(['10.0.0.0/', '10.0.0.0/x', '10.0.0.0/33', '10.0.0.0/ 8', '/8', 'proxy', '::ffff:10.0.0.0/95'])(
+test.each(['10.0.0.0/', '10.0.0.0/x', '10.0.0.0/33', '10.0.0.0/ 8', '/8', 'proxy'])(
   'readConfig() throws for TRUSTED_PROXIES=%s',
   (networks) => {
     expect(() => readConfig({ TRUSTED_PROXIES: networks })).toThrow(ConfigError)
