@@ -65,8 +65,8 @@ export async function readFeedPage<Row, Filter extends { host_id: number }>(
   const number = position?.page ?? page.page
   const total = counted?.total ?? rows.length
   const pages = pagination({ page: number, perPage: page.perPage }, total, rows.length)
-  const start = updatedAfter ? { updated_after: toVersion(updatedAfter) } : {}
-  const query = { per_page: page.perPage, ...start, ...sent }
+  const start = updatedAfter ? toVersion(updatedAfter) : undefined
+  const query = { per_page: page.perPage, updated_after: start, ...sent }
   const next_cursor = end ? writeCursor(source.name, { version: end, page: number + 1 }, query) : null
   return {
     rows,

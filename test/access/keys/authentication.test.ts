@@ -68,7 +68,8 @@ test.each([
 
 test('clients that a proxy names in a mapped form have separate limits, and each has one limit', async () => {
   const strict = await testApp({ AUTH_FAILURES_PER_MINUTE: '2', TRUSTED_PROXIES: '127.0.0.1' })
-  const [high, low] = [100 + (Date.now() % 100), Date.now() % 250]
+  const high = 100 + (Date.now() % 100)
+  const low = Date.now() % 250
   const hex = (number: number) => number.toString(16).padStart(2, '0')
   const fail = async (address: string) =>
     (await strict.send('GET', '/v1/me', { headers: { 'x-forwarded-for': address } })).status
