@@ -3,7 +3,7 @@ import { createApp } from './app.ts'
 import { type Config, ConfigError, describeConfig, readConfig } from './core/config.ts'
 import { openLog } from './platform/log.ts'
 import { expiryOf, type KeyPair } from './process/certificate.ts'
-import { isEmpty, seedDemo, welcome } from './process/demo.ts'
+import { greet, isEmpty, seedDemo } from './process/demo.ts'
 import { drainServer, shutdownLimitMilliseconds, whenAskedToStop } from './process/shutdown.ts'
 import { Supervisor, workerVariable } from './process/supervisor.ts'
 import { compose } from './process/wiring.ts'
@@ -59,7 +59,7 @@ async function serve(config: Config): Promise<void> {
     },
     'Listening',
   )
-  if (isFirstWorker) process.stdout.write(welcome(address, demo))
+  if (isFirstWorker) await greet(live, address, demo)
   notifySupervisor('listening')
 
   const end = await ending

@@ -1,5 +1,6 @@
+import { writeFileSync } from 'node:fs'
 import { createHost, listHosts } from '../access/hosts/store.ts'
-import { mintKey } from '../access/keys/store.ts'
+import { mintKey, revokeKey } from '../access/keys/store.ts'
 import { addDays, toDay } from '../core/clock.ts'
 import type { AppContext } from '../http/context.ts'
 import { permissions } from '../http/permissions.ts'
@@ -14,6 +15,7 @@ type Context = Pick<AppContext, 'db' | 'clock' | 'ids'>
 /** A demo host with one key, one user and one listing. The key is shown only once. */
 export interface Demo {
   hostId: number
+  keyId: number
   key: string
   /** Body of a booking request that this host accepts. */
   booking: { user_id: number; listing_id: number; checkin_at: string; checkout_at: string; message: string }
@@ -53,7 +55,7 @@ export async function seedDemo(app: Context): Promise<Demo> {
     checkout_at: addDays(checkin_at, 92),
     message: 'Arriving in the evening',
   }
-  return { hostId: host.id, key, booking }
+  return { hostId: host.id, keyId: record.id, key, booking }
 }
 
 async function readFixture(name: string): Promise<Record<string, unknown>> {
@@ -61,11 +63,31 @@ async function readFixture(name: string): Promise<Record<string, unknown>> {
 }
 
 /**
+ * Prints the welcome on standard output. The service runs on if that fails, but a demo key that nobody has seen is
+ * revoked.
+ */
+export async function greet(
+  { db, clock, log }: Pick<AppContext, 'db' | 'clock' | 'log'>,
+  address: string,
+  demo: Demo | null,
+): Promise<void> {
+  try {
+    // The runtime's own stream would report the failure in an event, after the service has gone on.
+    writeFileSync(1, welcome(address, demo))
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (demo) await revokeKey(db, clock, String(demo.keyId))
+    const outcome = demo ? ': the key of the demo host was revoked; run partnerctl seed for another one' : ''
+    log.warn({ code }, `The welcome could not be written to standard output${outcome}`)
+  }
+}
+
+/**
  * Returns the message printed once the service is up.
  *
  * @param demo the demo host, whose key the message shows; null if this start did not create a demo host
  */
-export function welcome(address: string, demo: Demo | null): string {
+function welcome(address: string, demo: Demo | null): string {
   const lines = [
     `The partner interface is up at ${address} (guide: ${address}/guide, reference: ${address}/docs)`,
   ]
