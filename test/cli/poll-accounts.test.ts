@@ -2,9 +2,10 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { mintKey, rotateKey } from '../../src/access/keys/store.ts'
+import { mintKey } from '../../src/access/keys/store.ts'
 import { permissions } from '../../src/http/permissions.ts'
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
+import { rotateKey } from '../support/keys.ts'
 import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()

@@ -1,21 +1,23 @@
+import { recordAction } from '../../../src/access/audit/store.ts'
 import { findSuspendedHostIds } from '../../../src/access/hosts/store.ts'
 import { rateLimitName } from '../../../src/access/keys/authorizer.ts'
 import type { ApiKey } from '../../../src/access/keys/model.ts'
 import { keyStatus } from '../../../src/access/keys/schema.ts'
 import { shownLength } from '../../../src/access/keys/secret.ts'
-import { type MintedKey, parseExpiry } from '../../../src/access/keys/store.ts'
+import { type MintedKey, parseExpiry, revokeKey } from '../../../src/access/keys/store.ts'
 import { turnOffForKeys } from '../../../src/changes/webhooks/switch.ts'
 import { toTimestampOrNull } from '../../../src/core/clock.ts'
 import { rateLimitBounds, readConfig } from '../../../src/core/config.ts'
 import { parseNetwork } from '../../../src/http/client-address.ts'
 import { normalizePermissions, permissions } from '../../../src/http/permissions.ts'
 import type { Db } from '../../../src/platform/mongo/connection.ts'
+import { inAmbientTransaction } from '../../../src/platform/mongo/transactions.ts'
 import { isRefusal } from '../../../src/platform/redis/cause.ts'
 import { openRateLimiter } from '../../../src/process/open.ts'
 import { positional } from '../../command.ts'
-import { UsageError } from '../../errors.ts'
+import { ChecksFailedError, UsageError } from '../../errors.ts'
 import { note, print, record } from '../../output.ts'
-import { withDatabase } from './administer.ts'
+import { type Administration, withDatabase } from './administer.ts'
 
 /** Argument that identifies the key a command acts on. */
 export const keyArgument = {
@@ -99,6 +101,50 @@ export function readNetworks(text: string): string[] {
   return [...networks]
 }
 
+/** Printed before a key, because a failure after the key would end the command as if the key had not been shown. */
+export const saveKeyNote = 'Save the key now: it is not shown again'
+
+/** A new key that is shown once. */
+interface ShownKey {
+  /** Names the key in a message, such as `key 12`. */
+  name: string
+  show(): void
+  /** Ends the new key. */
+  takeBack(): Promise<unknown>
+}
+
+/**
+ * Shows a new key, or takes it back if it cannot be written. Otherwise a key that nobody has seen would stay active, and
+ * its owner would be missing one (decisions §15).
+ *
+ * @throws ChecksFailedError if the key could not be shown
+ */
+export async function showOrTakeBack({ name, show, takeBack }: ShownKey): Promise<void> {
+  try {
+    show()
+  } catch (error) {
+    const reason = (error as Error).message
+    await takeBack().catch((cause) => {
+      throw new ChecksFailedError(`${reason}; the new ${name} could not be revoked: ${cause.message}`)
+    })
+    throw new ChecksFailedError(`${reason}; the new ${name} was revoked`)
+  }
+}
+
+/** Revokes a key that could not be shown, with an audit entry. */
+export function revokeUnseen({ db, clock }: Administration, id: number): Promise<void> {
+  return inAmbientTransaction(db, async (session) => {
+    await revokeKey(db, clock, String(id))
+    const entry = {
+      host_id: null,
+      action: 'keys revoke',
+      target: `key ${id}`,
+      reason: 'It could not be shown',
+    }
+    await recordAction(db, { ...entry, at: clock() }, session)
+  })
+}
+
 /** Prints a newly minted key. This is the only time it is shown. */
 export function showMinted(
   args: { json?: boolean | undefined },
@@ -115,6 +161,7 @@ export function showMinted(
     allowed_from: minted.allowed_from ?? [],
     ...more,
   }
+  note(saveKeyNote)
   print(args, shown, () =>
     record({
       ...shown,
@@ -122,7 +169,6 @@ export function showMinted(
       allowed_from: shown.allowed_from.join(', ') || 'anywhere',
     }),
   )
-  note('Save the key now: it is not shown again')
 }
 
 /** Returns the keys as partners see them: the keys of a suspended host are inactive (decisions §28). */

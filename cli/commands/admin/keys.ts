@@ -1,12 +1,14 @@
 import { defineCommand } from 'citty'
 import type { ApiKey } from '../../../src/access/keys/model.ts'
 import {
+  addSecret,
+  endSecrets,
   findKey,
   type KeyChange,
   listKeys,
   mintKey,
+  removeSecret,
   revokeKey,
-  rotateKey,
   updateKey,
 } from '../../../src/access/keys/store.ts'
 import { toTimestampOrNull } from '../../../src/core/clock.ts'
@@ -15,6 +17,7 @@ import { command, option, requiredOption } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { afterArgument, limitArgument, parseDuration, parseId } from '../../values.ts'
 import {
+  type Act,
   type Administration,
   administer,
   confirm,
@@ -33,7 +36,9 @@ import {
   readNewName,
   readPermissions,
   readRateLimit,
+  revokeUnseen,
   showMinted,
+  showOrTakeBack,
   showRecord,
   toRecord,
   turnOffWebhooks,
@@ -63,10 +68,16 @@ const mint = command({
       rateLimit: args['rate-limit'] ? readRateLimit(args['rate-limit']) : null,
       allowedFrom: readNetworks(args['allow-from'] ?? 'anywhere'),
     }
-    const minted = await administer('keys mint', `host ${args.host}`, ({ db, clock }) =>
-      mintKey(db, clock, input),
-    )
-    showMinted(args, minted)
+    const work = async (act: Act) => {
+      const minted = await act.inAuditedTransaction(null, () => mintKey(act.db, act.clock, input))
+      const { id } = minted.record
+      await showOrTakeBack({
+        name: `key ${id}`,
+        show: () => showMinted(args, minted),
+        takeBack: () => revokeUnseen(act, id),
+      })
+    }
+    await administer('keys mint', `host ${args.host}`, work, { record: 'caller' })
   },
 })
 
@@ -80,11 +91,19 @@ const rotate = command({
   async run({ args }) {
     const overlapSeconds = parseDuration(args.overlap)
     const target = `key ${readKeyName(args.key)}`
-    const { previousExpiresAt, ...minted } = await administer('keys rotate', target, ({ db, clock }) =>
-      rotateKey(db, clock, args.key, overlapSeconds),
-    )
-    await announceKeys([minted.record])
-    showMinted(args, minted, { previous_expires_at: toTimestampOrNull(previousExpiresAt) })
+    const work = async ({ db, clock, inAuditedTransaction }: Act) => {
+      const { previous, ...minted } = await inAuditedTransaction(null, () => addSecret(db, args.key))
+      const { id } = minted.record
+      const previousExpiresAt = new Date(clock().getTime() + overlapSeconds * 1000)
+      await showOrTakeBack({
+        name: `secret of key ${id}`,
+        show: () => showMinted(args, minted, { previous_expires_at: toTimestampOrNull(previousExpiresAt) }),
+        takeBack: () => removeSecret(db, id, minted.key),
+      })
+      await endSecrets(db, id, previous, previousExpiresAt)
+      return minted.record
+    }
+    await announceKeys([await administer('keys rotate', target, work, { record: 'caller' })])
   },
 })
 

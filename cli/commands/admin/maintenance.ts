@@ -24,6 +24,7 @@ import { UsageError } from '../../errors.ts'
 import { note, print, record } from '../../output.ts'
 import { limitArgument } from '../../values.ts'
 import { type Act, administer, confirm, printEntries, yesArgument } from './administer.ts'
+import { revokeUnseen, saveKeyNote, showOrTakeBack } from './key-options.ts'
 
 function toRecord({ _id, topic, attempts, parked, due_at, last_error, created_at }: Job) {
   return {
@@ -145,9 +146,18 @@ export const secrets = defineCommand({ subCommands: { rotate } })
 export const seed = command({
   examples: ['partnerctl seed --json'],
   async run({ args }) {
-    const { hostId, key, booking } = await administer('seed', 'demo host', seedDemo, { record: 'upfront' })
-    const shown = { host_id: hostId, key, user_id: booking.user_id, listing_id: booking.listing_id }
-    print(args, shown, record)
-    note('Save the key now: it is not shown again')
+    const work = async (act: Act) => {
+      const { hostId, keyId, key, booking } = await seedDemo(act)
+      const shown = { host_id: hostId, key, user_id: booking.user_id, listing_id: booking.listing_id }
+      await showOrTakeBack({
+        name: `key ${keyId}`,
+        show() {
+          note(saveKeyNote)
+          print(args, shown, record)
+        },
+        takeBack: () => revokeUnseen(act, keyId),
+      })
+    }
+    await administer('seed', 'demo host', work, { record: 'upfront' })
   },
 })

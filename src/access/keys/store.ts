@@ -178,34 +178,42 @@ export async function findKey(db: Db, idOrPrefix: string): Promise<ApiKey> {
   return key
 }
 
+/** A key's record after a new secret was added, together with the new key and the hashes of the secrets it replaces. */
+export interface AddedSecret extends MintedKey {
+  previous: string[]
+}
+
 /**
- * Gives a key a new secret. The previous secret keeps working for `overlapSeconds`. The rate limit, sandbox, usage and
- * stored responses belong to the key rather than the secret, so a retry with the new secret is still recognized as a
- * retry.
+ * Gives a key a new secret, and leaves its previous secrets as they are until {@link endSecrets}, so that whoever needs
+ * the new one can be shown it first. If nothing follows, both work, and the next rotation ends both.
+ *
+ * The rate limit, sandbox, usage and stored responses belong to the key rather than the secret, so a retry with the new
+ * secret is still recognized as a retry.
  *
  * @throws DomainError `not_found`; `conflict` for a revoked key
  */
-export async function rotateKey(
-  db: Db,
-  clock: Clock,
-  idOrPrefix: string,
-  overlapSeconds: number,
-): Promise<MintedKey & { previousExpiresAt: Date }> {
-  for (;;) {
-    const found = await findKey(db, idOrPrefix)
-    if (found.revoked_at) throw new DomainError('conflict', 'A revoked key cannot be rotated; mint a new one')
-    const key = createApiKey()
-    const previousExpiresAt = new Date(clock().getTime() + overlapSeconds * 1000)
-    const previous = found.secrets.map((secret) => ({
-      ...secret,
-      expires_at: secret.expires_at ?? previousExpiresAt,
-    }))
-    // If a concurrent rotation finished first, the filter matches nothing, so that rotation's new secret is kept.
-    const seen = { id: found.id, 'secrets.0.hash': found.secrets[0]?.hash }
-    const change = { $set: { secrets: [toSecret(key), ...previous] } }
-    const record = await keyModel(db).findOneAndUpdate(seen, change, { new: true }).lean()
-    if (record) return { key, record, previousExpiresAt }
-  }
+export async function addSecret(db: Db, idOrPrefix: string): Promise<AddedSecret> {
+  const { id } = await findKey(db, idOrPrefix)
+  const key = createApiKey()
+  const change = { $push: { secrets: { $each: [toSecret(key)], $position: 0 } } }
+  const record = await keyModel(db).findOneAndUpdate({ id, revoked_at: null }, change, { new: true }).lean()
+  if (!record) throw new DomainError('conflict', 'A revoked key cannot be rotated; mint a new one')
+  const previous = record.secrets.slice(1).map(({ hash }) => hash)
+  return { key, record, previous }
+}
+
+/** Lets those of a key's secrets that have no end yet expire at this time. */
+export async function endSecrets(db: Db, id: number, hashes: string[], at: Date): Promise<void> {
+  await keyModel(db).updateOne(
+    { id },
+    { $set: { 'secrets.$[previous].expires_at': at } },
+    { arrayFilters: [{ 'previous.hash': { $in: hashes }, 'previous.expires_at': null }] },
+  )
+}
+
+/** Takes back a secret that {@link addSecret} has added. The key's other secrets keep working. */
+export async function removeSecret(db: Db, id: number, key: string): Promise<void> {
+  await keyModel(db).updateOne({ id }, { $pull: { secrets: { hash: hashApiKey(key) } } })
 }
 
 /** Revokes a key permanently. Revoking a revoked key changes nothing. */

@@ -1,10 +1,11 @@
 import { BlockList } from 'node:net'
 import { expect, test } from 'vitest'
 import { createApiKey } from '../../../src/access/keys/secret.ts'
-import { findKey, rotateKey } from '../../../src/access/keys/store.ts'
+import { findKey } from '../../../src/access/keys/store.ts'
 import { ConfigError, readConfig } from '../../../src/core/config.ts'
 import { clientAddress, clientNetwork } from '../../../src/http/client-address.ts'
 import { type Actor, testApp } from '../../support/app.ts'
+import { rotateKey } from '../../support/keys.ts'
 
 const proxied = await testApp({ TRUSTED_PROXIES: '127.0.0.1' })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { rotateKey } from '../../../src/access/keys/store.ts'
 import { permissions } from '../../../src/http/permissions.ts'
 import { testApp } from '../../support/app.ts'
+import { rotateKey } from '../../support/keys.ts'
 
 const service = await testApp()
 const { db, clock } = service.live

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
 import { createApiKey } from '../../../src/access/keys/secret.ts'
-import { mintKey, rotateKey, updateKey } from '../../../src/access/keys/store.ts'
+import { mintKey, updateKey } from '../../../src/access/keys/store.ts'
 import { readCounts } from '../../../src/access/requests/counts-store.ts'
 import type { RequestView } from '../../../src/access/requests/schema.ts'
 import { findRequests } from '../../../src/access/requests/store.ts'
 import { type Actor, seedBooking, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 import { readFixture } from '../../support/fixtures.ts'
+import { rotateKey } from '../../support/keys.ts'
 
 const service = await testApp()
 const { db, clock, journal } = service.live

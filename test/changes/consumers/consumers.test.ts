@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { mintKey, revokeKey, rotateKey } from '../../../src/access/keys/store.ts'
+import { mintKey, revokeKey } from '../../../src/access/keys/store.ts'
 import { consumersByLag, greatestLags } from '../../../src/changes/consumers/lag.ts'
 import { type Actor, seedBooking, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
+import { rotateKey } from '../../support/keys.ts'
 
 const service = await testApp()
 const { db, clock } = service.live

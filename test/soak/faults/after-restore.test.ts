@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from 'vitest'
-import { rotateKey } from '../../../src/access/keys/store.ts'
 import { systemClock } from '../../../src/core/clock.ts'
 import { openMongo } from '../../../src/platform/mongo/connection.ts'
 import { makeActor, sender, testEnvironment } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
+import { rotateKey } from '../../support/keys.ts'
 import { partnerctl, startService } from '../../support/processes.ts'
 
 const MONGODB_URL = await ownDatabase()
