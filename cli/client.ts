@@ -109,13 +109,6 @@ function onRequest({ error, retryInSeconds }: Attempt): void {
   note(visible(`${reason}; trying again in ${retryInSeconds.toFixed(1)} s`))
 }
 
-/** Returns an `AbortSignal` that SIGINT or SIGTERM aborts. The same signal ends the process if it arrives again. */
-export function stopOnSignal(): AbortSignal {
-  const controller = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort())
-  return controller.signal
-}
-
 /** Returns the result of `work`, or null if `stop` ended it. Any other error is rethrown, even after a stop. */
 export async function untilStopped<T>(stop: AbortSignal, work: () => Promise<T>): Promise<T | null> {
   try {

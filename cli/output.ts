@@ -3,20 +3,29 @@ import type { ArgsDef } from 'citty'
 import Table from 'cli-table3'
 import type { Finding } from '../src/process/inspection.ts'
 import { ChecksFailedError } from './errors.ts'
+import { standardError, standardOutput } from './streams.ts'
 
 /** Prints the value as one JSON document with `--json`, otherwise as human-readable text from `render`. */
 export function print<T>(args: { json?: boolean | undefined }, value: T, render: (value: T) => string): void {
-  process.stdout.write(`${args.json ? jsonText(value, 2) : visibleLines(render(value))}\n`)
+  standardOutput.write(`${args.json ? jsonText(value, 2) : visibleLines(render(value))}\n`)
 }
 
 /** Prints a note for the user on standard error, never on standard output. */
 export function note(text: string): void {
-  process.stderr.write(`${visibleLines(text)}\n`)
+  standardError.write(`${visibleLines(text)}\n`)
 }
 
 /** Prints the command's own text; its colours are kept only on a terminal. */
 export function show(text: string): void {
-  process.stdout.write(`${process.stdout.isTTY ? text : stripVTControlCharacters(text)}\n`)
+  standardOutput.write(`${standardOutput.isTerminal ? text : stripVTControlCharacters(text)}\n`)
+}
+
+/**
+ * Prints one line of a stream. The line has been written once the promise resolves, and only then does a change count
+ * as handled.
+ */
+export function printLine(line: string): Promise<void> {
+  return standardOutput.writeInTurn(`${line}\n`)
 }
 
 const plainBorders = {
@@ -42,9 +51,7 @@ export function table<Row>(rows: readonly Row[], columns: Columns<Row>): string 
   )
   const cells = [head, ...lines].map((line) => line.map((cell) => visible(String(cell ?? '-'))))
   const widths = head.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)))
-  const room = process.stdout.isTTY
-    ? process.stdout.columns - gap * (head.length - 1)
-    : Number.POSITIVE_INFINITY
+  const room = (standardOutput.columns ?? Number.POSITIVE_INFINITY) - gap * (head.length - 1)
   while (widths.reduce((sum, width) => sum + width, 0) > room && Math.max(...widths) > narrowest) {
     widths[widths.indexOf(Math.max(...widths))] = Math.max(...widths) - 1
   }

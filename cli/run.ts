@@ -3,9 +3,23 @@ import packageJson from '../package.json' with { type: 'json' }
 import { exitCode } from './errors.ts'
 import { note, show } from './output.ts'
 import { helpOf, main } from './program.ts'
+import { OutputError } from './streams.ts'
 
-/** Runs the command that the arguments name. Prints the command's error, if it fails, and returns its exit code. */
+/**
+ * Runs the command that the arguments name. Prints the command's error, if it fails, and returns its exit code. Output
+ * that cannot be written is a failure of any command.
+ */
 export async function run(rawArgs: string[]): Promise<number> {
+  try {
+    return await runOrExplain(rawArgs)
+  } catch (error) {
+    if (!(error instanceof OutputError)) throw error
+    if (!error.isReaderGone) noteIfPossible(error.message)
+    return exitCode.failed
+  }
+}
+
+async function runOrExplain(rawArgs: string[]): Promise<number> {
   if (rawArgs[0] === '--version' || rawArgs[0] === '-v') {
     show(packageJson.version)
     return exitCode.done
@@ -18,10 +32,20 @@ export async function run(rawArgs: string[]): Promise<number> {
     await runCommand(main, { rawArgs })
     return exitCode.done
   } catch (error) {
+    if (error instanceof OutputError) throw error
     // Loaded only after an error, because the module imports the service's error classes.
     const { formatError } = await import('./format-error.ts')
     const { text, code } = formatError(error)
     note(text)
     return code
+  }
+}
+
+/** Prints a note, unless standard error is what cannot be written. */
+function noteIfPossible(text: string): void {
+  try {
+    note(text)
+  } catch (error) {
+    if (!(error instanceof OutputError)) throw error
   }
 }

@@ -8,6 +8,7 @@ import { cacheFor } from '../../src/platform/time-limits.ts'
 import { type ClientOptions, describeConnectionError, findAddress } from '../client.ts'
 import { UsageError } from '../errors.ts'
 import { jsonText } from '../output.ts'
+import { messageStream } from '../streams.ts'
 import { fetchCatalogue } from './operations.ts'
 import { tools } from './tools.ts'
 
@@ -32,8 +33,12 @@ export async function serveAgent(options: ClientOptions, mayReadLive: boolean): 
       return { ...resultOf(failureOf(error)), isError: true }
     }
   })
-  const ended = new Promise((resolve) => process.stdin.once('close', resolve))
-  await server.connect(new StdioServerTransport())
+  const messages = messageStream()
+  const ended = new Promise((resolve, reject) => {
+    process.stdin.once('close', resolve)
+    messages.once('error', reject)
+  })
+  await server.connect(new StdioServerTransport(process.stdin, messages))
   await ended
 }
 

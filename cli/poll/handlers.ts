@@ -1,5 +1,7 @@
-import { csvCell, jsonText, visible } from '../output.ts'
+import { setTimeout } from 'node:timers/promises'
+import { csvCell, jsonText, printLine, visible } from '../output.ts'
 import type { Feed, Item } from './feeds.ts'
+import { runHandler } from './handler-process.ts'
 
 export type OutputFormat = 'table' | 'ndjson' | 'csv' | 'json' | undefined
 
@@ -36,14 +38,14 @@ function jsonPrinter<T extends Item>(first: Handler<T>): Output<T> {
       await first(item)
       const opening = isFirst ? '[' : ','
       isFirst = false
-      await write(opening + jsonText(item))
+      await printLine(opening + jsonText(item))
     },
-    end: () => write(isFirst ? '[]' : ']'),
+    end: () => printLine(isFirst ? '[]' : ']'),
   }
 }
 
 function printer<T extends Item>({ columns }: Feed<T>, format: 'table' | 'ndjson' | 'csv'): Handler<T> {
-  if (format === 'ndjson') return (item) => write(jsonText(item))
+  if (format === 'ndjson') return (item) => printLine(jsonText(item))
   const names = columns.map(([name]) => name)
   const widths = columns.map(([, width]) => width)
   const line =
@@ -57,17 +59,10 @@ function printer<T extends Item>({ columns }: Feed<T>, format: 'table' | 'ndjson
   const heading = names.map((name) => (format === 'csv' ? name : name.toUpperCase()))
   let isFirst = true
   return async (item) => {
-    if (isFirst) await write(line(heading))
+    if (isFirst) await printLine(line(heading))
     isFirst = false
-    await write(line(names.map((name) => String(item[name]))))
+    await printLine(line(names.map((name) => String(item[name]))))
   }
-}
-
-/** Prints a line and waits until it has been written, because an undelivered change must not be checkpointed. */
-export function write(line: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.stdout.write(`${line}\n`, (error) => (error ? reject(error) : resolve()))
-  })
 }
 
 const attempts = 3
@@ -75,31 +70,23 @@ const firstPauseMilliseconds = 500
 
 /** @param output the stream that receives the command's own output */
 function executor<T extends Item>(feed: Feed<T>, command: string, output: 'stdout' | 'stderr'): Handler<T> {
+  const { PARTNER_API_KEY: _, ...withoutKey } = process.env
   return async (item) => {
+    const call = {
+      command,
+      input: `${JSON.stringify(item)}\n`,
+      environment: { ...withoutKey, ...feed.environmentOf(item) },
+      output,
+    }
     for (let attempt = 1; ; attempt += 1) {
-      const code = await runOnce(command, item, feed.environmentOf(item), output)
+      const code = await runHandler(call)
       if (code === 0) return
       if (attempt === attempts) {
         throw new Error(
           `The command failed ${attempts} times (exit code ${code}) at ${feed.describe(item)}, version ${item.version}`,
         )
       }
-      await Bun.sleep(firstPauseMilliseconds * 2 ** (attempt - 1))
+      await setTimeout(firstPauseMilliseconds * 2 ** (attempt - 1))
     }
   }
-}
-
-async function runOnce(
-  command: string,
-  item: Item,
-  environment: Record<string, string>,
-  output: 'stdout' | 'stderr',
-): Promise<number> {
-  const child = Bun.spawn(['sh', '-c', command], {
-    stdin: new Blob([`${JSON.stringify(item)}\n`]),
-    stdout: output === 'stdout' ? 'inherit' : 2,
-    stderr: 'inherit',
-    env: { ...process.env, PARTNER_API_KEY: undefined, ...environment },
-  })
-  return child.exited
 }

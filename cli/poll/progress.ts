@@ -1,3 +1,5 @@
+import { drawingStream } from '../streams.ts'
+
 /** Shows the progress of a long sync. */
 export interface Progress {
   /** Records that `handled` changes are done and `left` remain. */
@@ -21,7 +23,7 @@ export async function openProgress(isShown: boolean, items: string, verb = 'Sync
   const { SingleBar } = await import('cli-progress')
   const bar = new SingleBar({
     format: `${verb} {bar} {percentage}% | {value} of {total} ${items} | {rate}/s | {left} left`,
-    stream: process.stderr,
+    stream: drawingStream(),
     hideCursor: true,
     clearOnComplete: true,
     fps: 5,

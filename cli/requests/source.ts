@@ -83,7 +83,7 @@ const clockToleranceSeconds = 600
 export async function tailRequests(
   read: RequestSource,
   search: RequestSearch,
-  show: (row: RequestRow) => void,
+  show: (row: RequestRow) => Promise<void>,
   stop: AbortSignal,
 ): Promise<void> {
   const shown = new Map<string, number>()
@@ -97,7 +97,7 @@ export async function tailRequests(
     const isCut = rows.length === perRound && !rows.some(({ id }) => shown.has(id))
     if (isCut && !isFirst) note('There are too many requests to show them all; limit them with --status')
     const newRows = rows.filter(({ id }) => !shown.has(id)).slice(0, isBeginning ? shownFirst : perRound)
-    for (const row of newRows.reverse()) show(row)
+    for (const row of newRows.reverse()) await show(row)
     for (const { id, at } of rows) shown.set(id, Date.parse(at))
     forget(shown)
     await sleep(Math.max(pauseSeconds, Math.ceil(rows.length / perPage) * secondsPerPage), stop)

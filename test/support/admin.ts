@@ -1,5 +1,10 @@
+import { closeSync, openSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { inject, vi } from 'vitest'
 import { run } from '../../cli/run.ts'
+import { standardError, standardOutput } from '../../cli/streams.ts'
 import { KeyedMutex } from '../../src/platform/keyed-mutex.ts'
 import { busy } from '../../src/platform/mongo/errors.ts'
 import type { CommandResult } from './processes.ts'
@@ -14,20 +19,33 @@ const turns = new KeyedMutex(5 * 60_000, busy)
 export function partnerctlHere(args: string[], environment: Record<string, string>): Promise<CommandResult> {
   return turns.run('partnerctl', async () => {
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
-    const output = { stdout: '', stderr: '' }
-    const spies = (['stdout', 'stderr'] as const).map((name) =>
-      vi.spyOn(process[name], 'write').mockImplementation((chunk) => {
-        output[name] += chunk
-        return true
-      }),
-    )
+    const folder = await mkdtemp(join(tmpdir(), 'partner-output-'))
+    const stdout = join(folder, 'stdout')
+    const stderr = join(folder, 'stderr')
     try {
-      return { code: await run(args), ...output }
+      const code = await runWithOutput(args, stdout, stderr)
+      return { code, stdout: await readFile(stdout, 'utf8'), stderr: await readFile(stderr, 'utf8') }
     } finally {
-      for (const spy of spies) spy.mockRestore()
       vi.unstubAllEnvs()
+      await rm(folder, { recursive: true })
     }
   })
+}
+
+/** Runs a command whose standard output and standard error are these files; returns its exit code. */
+async function runWithOutput(args: string[], stdout: string, stderr: string): Promise<number> {
+  const out = openSync(stdout, 'w')
+  const error = openSync(stderr, 'w')
+  standardOutput.redirect(out)
+  standardError.redirect(error)
+  try {
+    return await run(args)
+  } finally {
+    standardOutput.redirect(1)
+    standardError.redirect(2)
+    closeSync(out)
+    closeSync(error)
+  }
 }
 
 export const admin = (...args: string[]) => partnerctlHere([...args, '--json'], administrator())

@@ -14,6 +14,7 @@ import { type OpenOptions, openDatabase } from '../../../src/process/open.ts'
 import { flag, option } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { type Columns, printList } from '../../output.ts'
+import { drawingStream } from '../../streams.ts'
 import { cutToLimit, parseLimit } from '../../values.ts'
 
 /** The resources available to an administrator's command. */
@@ -102,10 +103,11 @@ export interface Act extends Administration {
   /**
    * Changes a host's data and writes the audit entry in one transaction, which all model operations of `change` join.
    *
+   * @param hostId null for actions on hosts and keys themselves
    * @param keepsReason returns false if the result's guest is erased; no reason is then stored (decisions §26)
    */
   inAuditedTransaction<T>(
-    hostId: number,
+    hostId: number | null,
     change: () => Promise<T>,
     keepsReason?: (done: T) => boolean,
   ): Promise<T>
@@ -178,6 +180,6 @@ export const yesArgument = {
 export async function confirm(args: { yes?: boolean | undefined }, effect: string): Promise<void> {
   if (args.yes || !process.stdin.isTTY) return
   const message = `${effect} This cannot be undone. Continue?`
-  const answer = await ask({ message, initialValue: false, output: process.stderr })
+  const answer = await ask({ message, initialValue: false, output: drawingStream() })
   if (isCancel(answer) || !answer) throw new Error('Nothing was changed')
 }

@@ -67,7 +67,7 @@ const exportCommand = command({
       return exportGuest(db, user)
     }
     const exported = await administer('guests export', `user ${id}`, work, { record: 'caller' })
-    process.stdout.write(`${jsonText(exported, 2)}\n`)
+    print({ json: true }, exported, String)
   },
 })
 

@@ -7,7 +7,7 @@ import { sandboxDatabase } from '../../../src/sandbox/store.ts'
 import { toVersion } from '../../../src/versions/format.ts'
 import { command, option } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
-import { jsonText } from '../../output.ts'
+import { jsonText, printLine } from '../../output.ts'
 import { limitArgument, oneOf, parseId } from '../../values.ts'
 import { printEntries, withDatabase } from './administer.ts'
 
@@ -151,7 +151,7 @@ function streamActions(question: Parameters<typeof listActions>[1]): Promise<voi
   return withDatabase(async ({ db }) => {
     for (let { after } = question; ; ) {
       const page = await listActions(db, { ...question, after }, pageEntries)
-      for (const entry of page) process.stdout.write(`${jsonText(toAction(entry))}\n`)
+      for (const entry of page) await printLine(jsonText(toAction(entry)))
       after = page.at(-1)?.id
       if (page.length < pageEntries) return
     }

@@ -6,6 +6,7 @@ import { command, flag, option, positional } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { print, printList, record } from '../../output.ts'
 import { changeProfiles, type Profiles, readProfiles, requireSafeAddress } from '../../profiles.ts'
+import { drawingStream } from '../../streams.ts'
 
 export const me = command({
   examples: ['partnerctl me', 'partnerctl me --sandbox --json'],
@@ -70,7 +71,9 @@ export const login = command({
 })
 
 async function askForKey(): Promise<string> {
-  const answer = process.stdin.isTTY ? await password({ message: 'API key' }) : await Bun.stdin.text()
+  const answer = process.stdin.isTTY
+    ? await password({ message: 'API key', output: drawingStream() })
+    : await Bun.stdin.text()
   if (isCancel(answer) || !answer.trim()) throw new UsageError('No API key was given')
   return answer.trim()
 }

@@ -4,10 +4,11 @@ import type { SandboxClient, Schemas } from '../../../client/src/index.ts'
 import { reasonOf } from '../../../src/core/file-errors.ts'
 import { describeCertification, describeNext, toJunit } from '../../certify/show.ts'
 import { verifyReport } from '../../certify/verify.ts'
-import { openSandboxClient, sandboxArgs, sleep, stopOnSignal, untilStopped } from '../../client.ts'
+import { openSandboxClient, sandboxArgs, sleep, untilStopped } from '../../client.ts'
 import { command, flag, option, positional, requiredOption } from '../../command.ts'
 import { ChecksFailedError, UsageError } from '../../errors.ts'
 import { note, print, record, visible } from '../../output.ts'
+import { stopOnSignal } from '../../stop.ts'
 import { parseId, readText } from '../../values.ts'
 
 type Certification = Schemas['Certification']

@@ -2,6 +2,7 @@ import { type Chapter, readChapters } from '../../../src/pages/guide/chapters.ts
 import { command } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { print, printList, show } from '../../output.ts'
+import { standardOutput } from '../../streams.ts'
 
 export const guide = command({
   examples: ['partnerctl guide', 'partnerctl guide safe-retries'],
@@ -24,6 +25,7 @@ export const guide = command({
 
 /** Returns a chapter styled for the terminal, or its plain Markdown if standard output is not a terminal. */
 function forTerminal({ markdown }: Chapter): string {
-  if (!process.stdout.isTTY) return markdown.trimEnd()
-  return Bun.markdown.ansi(markdown, { columns: Math.min(process.stdout.columns, 100) }).trimEnd()
+  const { columns } = standardOutput
+  if (columns === undefined) return markdown.trimEnd()
+  return Bun.markdown.ansi(markdown, { columns: Math.min(columns, 100) }).trimEnd()
 }

@@ -7,13 +7,13 @@ import {
 } from '../../../src/changes/webhooks/hint.ts'
 import { isWebhookSecret, makeWebhookSecret } from '../../../src/changes/webhooks/signature.ts'
 import { keepFromProxy } from '../../../src/core/proxy.ts'
-import { clientArgs, openClient, type PartnerClient, stopOnSignal, untilStopped } from '../../client.ts'
+import { clientArgs, openClient, type PartnerClient, untilStopped } from '../../client.ts'
 import { command, option, requiredOption } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { type Delivery, forward } from '../../forward.ts'
-import { jsonText, noJsonInStreams, note, streamArgs } from '../../output.ts'
+import { jsonText, noJsonInStreams, note, printLine, streamArgs } from '../../output.ts'
 import { maxWaitSeconds, readItem } from '../../poll/feeds.ts'
-import { write } from '../../poll/handlers.ts'
+import { stopOnSignal } from '../../stop.ts'
 import { oneOf, readText, requireVersion } from '../../values.ts'
 
 /**
@@ -86,7 +86,7 @@ export const listen = command({
       for await (const data of hints(client, { after, wait: maxWaitSeconds, signal: stop })) {
         const body = JSON.stringify(hintOf(event, data))
         const delivery = await forward(receiver, event, data.booking_id, body)
-        await write(isJson ? jsonText(delivery) : describe(delivery))
+        await printLine(isJson ? jsonText(delivery) : describe(delivery))
       }
     }
     await Promise.all(events.map((event) => untilStopped(stop, () => follow(event))))

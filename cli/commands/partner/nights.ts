@@ -4,6 +4,7 @@ import { clientArgs, openClient, timeOf } from '../../client.ts'
 import { command, option, positional } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { print, show, visible } from '../../output.ts'
+import { standardOutput } from '../../streams.ts'
 import { parseId } from '../../values.ts'
 
 const shownNights = 30
@@ -34,7 +35,7 @@ export const nights = command({
       name: visible(names.get(Number(id)) ?? `Room type ${id}`),
       nights: ofRoomType,
     }))
-    show(drawCalendar(rows, process.stdout.columns || widthOfNoTerminal))
+    show(drawCalendar(rows, standardOutput.columns ?? widthOfNoTerminal))
   },
 })
 

@@ -1,15 +1,7 @@
 import { type ArgsDef, type CommandContext, defineCommand } from 'citty'
 import type { FeedPace } from '../../../client/src/index.ts'
 import { isCalendarDate } from '../../../src/core/clock.ts'
-import {
-  accountOf,
-  clientArgs,
-  openClient,
-  type PartnerClient,
-  sleep,
-  stopOnSignal,
-  untilStopped,
-} from '../../client.ts'
+import { accountOf, clientArgs, openClient, type PartnerClient, sleep, untilStopped } from '../../client.ts'
 import { command, type commonArgs, flag, option, positional } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { note, print } from '../../output.ts'
@@ -17,6 +9,8 @@ import { bookingFeed, type Feed, type Item, maxWaitSeconds, messageFeed } from '
 import { outputFor } from '../../poll/handlers.ts'
 import { openProgress, type Progress } from '../../poll/progress.ts'
 import { type Checkpoint, openCheckpoint } from '../../poll/state-file.ts'
+import { stopOnSignal } from '../../stop.ts'
+import { standardError, standardOutput } from '../../streams.ts'
 import { parseDuration, parseId, requireVersion } from '../../values.ts'
 
 /** Arguments of every command that polls a feed. */
@@ -136,9 +130,9 @@ async function runPoll<T extends Item>(
   const checkpoint = args.consumer === undefined ? await untilStopped(stop, openFile) : noFile
   if (checkpoint === null) return
   const output = outputFor(feed, { exec: args.exec, output: args.json ? 'json' : args.output })
-  const isProgressShown = Boolean(process.stderr.isTTY) && (args.exec !== undefined || !process.stdout.isTTY)
+  const isProgressShown = standardError.isTerminal && (args.exec !== undefined || !standardOutput.isTerminal)
   const progress = await openProgress(isProgressShown, feed.name)
-  let isCaughtUp = !args.follow || !process.stderr.isTTY
+  let isCaughtUp = !args.follow || !standardError.isTerminal
   const onCaughtUp = () => {
     if (!isCaughtUp) note('Up to date; waiting for changes')
     isCaughtUp = true
@@ -154,8 +148,7 @@ async function runPoll<T extends Item>(
     }
   } finally {
     progress.stop()
-    await output.end()
-    checkpoint.close()
+    await output.end().finally(checkpoint.close)
   }
 }
 

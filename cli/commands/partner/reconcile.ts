@@ -1,11 +1,13 @@
 import { parseFeedTime, toVersion } from '../../../src/versions/format.ts'
-import { clientArgs, openClient, stopOnSignal, untilStopped } from '../../client.ts'
+import { clientArgs, openClient, untilStopped } from '../../client.ts'
 import { command, option, requiredOption } from '../../command.ts'
 import { ChecksFailedError } from '../../errors.ts'
 import { print, table } from '../../output.ts'
 import { openProgress } from '../../poll/progress.ts'
 import { readBookingsFile } from '../../reconcile/bookings-file.ts'
 import { compare, type Differences, type FetchDigest, type Stay } from '../../reconcile/compare.ts'
+import { stopOnSignal } from '../../stop.ts'
+import { standardError } from '../../streams.ts'
 import { parseId, requireVersion } from '../../values.ts'
 
 export const reconcile = command({
@@ -29,7 +31,7 @@ export const reconcile = command({
     const held = await readBookingsFile(args.against)
     const { bookings } = await openClient(args, Number.POSITIVE_INFINITY)
     const stop = stopOnSignal()
-    const progress = await openProgress(Boolean(process.stderr.isTTY), 'days', 'Comparing')
+    const progress = await openProgress(standardError.isTerminal, 'days', 'Comparing')
     const digest: FetchDigest = (part) =>
       bookings.digest({ listing_id: args.listing, ...part }, { signal: stop })
     const onDay = (done: number, left: number) => progress.update(done, left)

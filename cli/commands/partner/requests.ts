@@ -1,10 +1,10 @@
 import { type ArgsDef, type CommandContext, defineCommand } from 'citty'
 import { parseMoment } from '../../../src/core/clock.ts'
 import { formats } from '../../../src/http/schema/formats.ts'
-import { clientArgs, openClient, stopOnSignal } from '../../client.ts'
+import { clientArgs, openClient } from '../../client.ts'
 import { type AnyCommand, command, flag, option } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
-import { jsonText, noJsonInStreams, print, show, streamArgs } from '../../output.ts'
+import { jsonText, noJsonInStreams, print, printLine, streamArgs } from '../../output.ts'
 import {
   describeRequest,
   partnerSource,
@@ -14,6 +14,7 @@ import {
   tailRequests,
   type WithAdminSource,
 } from '../../requests/source.ts'
+import { stopOnSignal } from '../../stop.ts'
 import { cutToLimit, limitArgument, parseDuration, parseLimit } from '../../values.ts'
 
 const searchArgs = {
@@ -123,7 +124,7 @@ export const requestsWith = (administration: RequestAdministration) => {
     async run({ args }) {
       const search = searchOf(args)
       const isJson = args.output === 'ndjson'
-      const write = (row: RequestRow) => show(isJson ? jsonText(row) : describeRequest(row))
+      const write = (row: RequestRow) => printLine(isJson ? jsonText(row) : describeRequest(row))
       const stop = stopOnSignal()
       await withSource(administration, args, (read) => tailRequests(read, search, write, stop), stop)
     },

@@ -1,0 +1,148 @@
+import { write, writeSync } from 'node:fs'
+import { Writable } from 'node:stream'
+import { isatty } from 'node:tty'
+import { getSystemErrorMap, promisify } from 'node:util'
+
+/**
+ * Owns the output of the command line. Nothing else in `cli/` writes to standard output or standard error.
+ *
+ * Without it, output that cannot be written counts as success (decisions §15): the runtimes' own streams report a full
+ * disk or a closed pipe in an event that no command waits for, so that a key is lost and a poll never ends. Here a write
+ * returns once the operating system has accepted the text, and throws if it has not.
+ */
+
+/** Error thrown when output cannot be written. It ends the command with exit code 1. */
+export class OutputError extends Error {
+  override readonly name = 'OutputError'
+  /** True if the reader has closed the other end of a pipe, as `head` does when it has read enough. */
+  readonly isReaderGone: boolean
+
+  constructor(streamName: string, { code, errno = 0, message }: NodeJS.ErrnoException) {
+    const [, reason = message] = getSystemErrorMap().get(errno) ?? []
+    super(`Cannot write to ${streamName}: ${reason}`)
+    this.isReaderGone = code === 'EPIPE'
+  }
+}
+
+/** How long a write pauses if a reader is slow and the stream was opened as non-blocking. */
+const retryMilliseconds = 10
+
+const writeSoon = promisify(write)
+const pause = promisify(setTimeout)
+
+/** An output stream of the process. After its first failed write, nothing more is written to it. */
+export class OutputStream {
+  private failure: OutputError | undefined
+  private lastWrite: Promise<void> = Promise.resolve()
+  private waiting = 0
+
+  constructor(
+    private readonly name: 'standard output' | 'standard error',
+    private descriptor: number,
+  ) {}
+
+  get isTerminal(): boolean {
+    return isatty(this.descriptor)
+  }
+
+  /** Width of the terminal in characters; undefined without a terminal, or if it does not tell. */
+  get columns(): number | undefined {
+    if (!this.isTerminal) return undefined
+    return (this.name === 'standard output' ? process.stdout : process.stderr).columns || undefined
+  }
+
+  /** True while a write waits for a slow reader. */
+  get isWaiting(): boolean {
+    return this.waiting > 0
+  }
+
+  /**
+   * Writes all of the text, and blocks this process until the operating system has accepted it.
+   *
+   * @throws OutputError if the text cannot be written; part of it may have been
+   */
+  write(text: string): void {
+    for (let rest = Buffer.from(text); rest.length > 0; ) {
+      if (this.failure) throw this.failure
+      try {
+        rest = rest.subarray(writeSync(this.descriptor, rest))
+      } catch (error) {
+        this.requireRetryable(error)
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMilliseconds)
+      }
+    }
+  }
+
+  /**
+   * Writes all of the text after what other calls are still writing. Commands that run until they are stopped use it,
+   * because they must notice a signal even while their reader does not read.
+   *
+   * @throws OutputError if the text cannot be written; part of it may have been
+   */
+  async writeInTurn(text: string): Promise<void> {
+    const written = this.lastWrite.then(() => this.writeAll(text))
+    this.lastWrite = written.catch(() => {})
+    this.waiting += 1
+    await written.finally(() => {
+      this.waiting -= 1
+    })
+  }
+
+  /** Sends later output to another file descriptor, and forgets a failed write. */
+  redirect(descriptor: number): void {
+    this.descriptor = descriptor
+    this.failure = undefined
+  }
+
+  private async writeAll(text: string): Promise<void> {
+    for (let rest = Buffer.from(text); rest.length > 0; ) {
+      if (this.failure) throw this.failure
+      try {
+        const { bytesWritten } = await writeSoon(this.descriptor, rest)
+        rest = rest.subarray(bytesWritten)
+      } catch (error) {
+        this.requireRetryable(error)
+        await pause(retryMilliseconds)
+      }
+    }
+  }
+
+  /** @throws OutputError unless the write only has to wait for the reader */
+  private requireRetryable(error: unknown): void {
+    const cause = error as NodeJS.ErrnoException
+    if (cause.code === 'EAGAIN' || cause.code === 'EINTR') return
+    this.failure = new OutputError(this.name, cause)
+    throw this.failure
+  }
+}
+
+export const standardOutput = new OutputStream('standard output', 1)
+export const standardError = new OutputStream('standard error', 2)
+
+/** Returns a stream for protocol messages, which are written to standard output one after the other. */
+export function messageStream(): Writable {
+  return new Writable({
+    decodeStrings: false,
+    write: (text: string, _, done) => void standardOutput.writeInTurn(text).then(() => done(), done),
+  })
+}
+
+/**
+ * Returns a stream for what packages draw on the terminal, such as progress bars and questions. They write whenever
+ * they like, so nothing can catch an error of theirs: the process ends at once.
+ */
+export function drawingStream(): Writable {
+  const draw = (text: string, _: BufferEncoding, done: () => void) => {
+    try {
+      standardError.write(text)
+    } catch {
+      process.exit(1)
+    }
+    done()
+  }
+  const stream = new Writable({ decodeStrings: false, write: draw })
+  return Object.defineProperties(stream, {
+    isTTY: { get: () => standardError.isTerminal },
+    columns: { get: () => standardError.columns },
+  })
+}
