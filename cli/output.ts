@@ -3,7 +3,7 @@ import type { ArgsDef } from 'citty'
 import Table from 'cli-table3'
 import type { Finding } from '../src/process/inspection.ts'
 import { ChecksFailedError } from './errors.ts'
-import { standardError, standardOutput } from './streams.ts'
+import { OutputError, standardError, standardOutput } from './streams.ts'
 
 /** Prints the value as one JSON document with `--json`, otherwise as human-readable text from `render`. */
 export function print<T>(args: { json?: boolean | undefined }, value: T, render: (value: T) => string): void {
@@ -13,6 +13,15 @@ export function print<T>(args: { json?: boolean | undefined }, value: T, render:
 /** Prints a note for the user on standard error, never on standard output. */
 export function note(text: string): void {
   standardError.write(`${visibleLines(text)}\n`)
+}
+
+/** Prints a note, unless standard error is what cannot be written. */
+export function noteIfPossible(text: string): void {
+  try {
+    note(text)
+  } catch (error) {
+    if (!(error instanceof OutputError)) throw error
+  }
 }
 
 /** Prints the command's own text; its colours are kept only on a terminal. */

@@ -1,7 +1,7 @@
 import { runCommand } from 'citty'
 import packageJson from '../package.json' with { type: 'json' }
 import { exitCode } from './errors.ts'
-import { note, show } from './output.ts'
+import { note, noteIfPossible, show } from './output.ts'
 import { helpOf, main } from './program.ts'
 import { OutputError } from './streams.ts'
 
@@ -38,14 +38,5 @@ async function runOrExplain(rawArgs: string[]): Promise<number> {
     const { text, code } = formatError(error)
     note(text)
     return code
-  }
-}
-
-/** Prints a note, unless standard error is what cannot be written. */
-function noteIfPossible(text: string): void {
-  try {
-    note(text)
-  } catch (error) {
-    if (!(error instanceof OutputError)) throw error
   }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
-import { endHandler } from './poll/handler-process.ts'
+import { noteIfPossible } from './output.ts'
+import { endHandler, isHandlerRunning } from './poll/handler-process.ts'
 import { standardOutput } from './streams.ts'
 
 type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
@@ -14,8 +15,13 @@ type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 export function stopOnSignal(): AbortSignal {
   const controller = new AbortController()
   const onSignal = (name: StopSignal) => {
-    if (!controller.signal.aborted) controller.abort()
-    else if (name !== 'SIGHUP') void endAtOnce(name)
+    if (controller.signal.aborted) {
+      if (name !== 'SIGHUP') void endAtOnce(name)
+      return
+    }
+    controller.abort()
+    // After SIGHUP, the terminal may be gone.
+    if (isHandlerRunning()) noteIfPossible('Waiting for the handler of this change; a second Ctrl-C ends it')
   }
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)

@@ -1,3 +1,4 @@
+import { finished } from 'node:stream/promises'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
@@ -40,6 +41,7 @@ export async function serveAgent(options: ClientOptions, mayReadLive: boolean): 
   })
   await server.connect(new StdioServerTransport(process.stdin, messages))
   await ended
+  await finished(messages.end())
 }
 
 function failureOf(error: unknown) {

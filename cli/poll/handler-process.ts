@@ -50,6 +50,11 @@ export async function runHandler({ command, input, environment, output }: Handle
   return code ?? 128 + constants.signals[signal as NodeJS.Signals]
 }
 
+/** True while a change is being handled. */
+export function isHandlerRunning(): boolean {
+  return running !== undefined
+}
+
 /** Ends the running handler and all of its process group. Its change never counts as handled. */
 export async function endHandler(): Promise<void> {
   isEnding = true
@@ -58,6 +63,7 @@ export async function endHandler(): Promise<void> {
   signalGroup(running, 'SIGTERM')
   await Promise.race([exited, setTimeout(graceMilliseconds)])
   signalGroup(running, 'SIGKILL')
+  await exited
 }
 
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {

@@ -15,16 +15,25 @@ export const administrator = () => ({ MONGODB_URL: inject('mongodbUrl'), REDIS_U
 /** Runs one command at a time, because commands share this process's output and environment. */
 const turns = new KeyedMutex(5 * 60_000, busy)
 
-/** Runs an administrator's command in this process, because starting another process takes longer than the command. */
-export function partnerctlHere(args: string[], environment: Record<string, string>): Promise<CommandResult> {
+/**
+ * Runs a command in this process, because starting another process takes longer than most commands.
+ *
+ * @param given a file to use as standard output, such as `/dev/full`
+ */
+export function partnerctlHere(
+  args: string[],
+  environment: Record<string, string>,
+  given?: string,
+): Promise<CommandResult> {
   return turns.run('partnerctl', async () => {
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
     const folder = await mkdtemp(join(tmpdir(), 'partner-output-'))
-    const stdout = join(folder, 'stdout')
+    const stdout = given ?? join(folder, 'stdout')
     const stderr = join(folder, 'stderr')
     try {
       const code = await runWithOutput(args, stdout, stderr)
-      return { code, stdout: await readFile(stdout, 'utf8'), stderr: await readFile(stderr, 'utf8') }
+      const printed = given === undefined ? await readFile(stdout, 'utf8') : ''
+      return { code, stdout: printed, stderr: await readFile(stderr, 'utf8') }
     } finally {
       vi.unstubAllEnvs()
       await rm(folder, { recursive: true })

@@ -101,8 +101,10 @@ export function readNetworks(text: string): string[] {
   return [...networks]
 }
 
-/** Printed before a key, because a failure after the key would end the command as if the key had not been shown. */
-export const saveKeyNote = 'Save the key now: it is not shown again'
+/** Reminds the user to save a key that was shown. */
+export function adviseToSave(): void {
+  note('Save the key now: it is not shown again')
+}
 
 /** A new key that is shown once. */
 interface ShownKey {
@@ -161,7 +163,6 @@ export function showMinted(
     allowed_from: minted.allowed_from ?? [],
     ...more,
   }
-  note(saveKeyNote)
   print(args, shown, () =>
     record({
       ...shown,

@@ -28,6 +28,7 @@ import {
   yesArgument,
 } from './administer.ts'
 import {
+  adviseToSave,
   announceKeys,
   keyArgument,
   readExpiry,
@@ -78,6 +79,7 @@ const mint = command({
       })
     }
     await administer('keys mint', `host ${args.host}`, work, { record: 'caller' })
+    adviseToSave()
   },
 })
 
@@ -104,6 +106,7 @@ const rotate = command({
       return minted.record
     }
     await announceKeys([await administer('keys rotate', target, work, { record: 'caller' })])
+    adviseToSave()
   },
 })
 

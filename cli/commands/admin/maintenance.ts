@@ -21,10 +21,10 @@ import { models, outboxTopics } from '../../../src/process/release.ts'
 import { clearSandboxes, sandboxDatabase } from '../../../src/sandbox/store.ts'
 import { command, flag, positional } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
-import { note, print, record } from '../../output.ts'
+import { print, record } from '../../output.ts'
 import { limitArgument } from '../../values.ts'
 import { type Act, administer, confirm, printEntries, yesArgument } from './administer.ts'
-import { revokeUnseen, saveKeyNote, showOrTakeBack } from './key-options.ts'
+import { adviseToSave, revokeUnseen, showOrTakeBack } from './key-options.ts'
 
 function toRecord({ _id, topic, attempts, parked, due_at, last_error, created_at }: Job) {
   return {
@@ -151,13 +151,11 @@ export const seed = command({
       const shown = { host_id: hostId, key, user_id: booking.user_id, listing_id: booking.listing_id }
       await showOrTakeBack({
         name: `key ${keyId}`,
-        show() {
-          note(saveKeyNote)
-          print(args, shown, record)
-        },
+        show: () => print(args, shown, record),
         takeBack: () => revokeUnseen(act, keyId),
       })
     }
     await administer('seed', 'demo host', work, { record: 'upfront' })
+    adviseToSave()
   },
 })
