@@ -62,18 +62,23 @@ interface OfHost {
   id: number
 }
 
-/** Returns a function that looks up a host's documents by id; see {@link batchedLookUp}. */
+/**
+ * Returns a function that looks up a host's documents by id; see {@link batchedLookUp}. The query has one branch for each
+ * host. With one list of hosts and one list of ids, the server would read every combination of them, and a hundred
+ * sandboxes, which all use the same ids, would read 10,000 documents for a hundred.
+ */
 export function lookUpById<Document extends OfHost>(
   // biome-ignore lint/suspicious/noExplicitAny: a projection may leave out any of the model's fields
   modelOf: (db: Db) => Model<any>,
   projection: Record<string, 0 | 1> = {},
 ): LookUp<OfHost, Document> {
   const find = (db: Db, keys: OfHost[]) => {
-    const filter = {
-      host_id: { $in: keys.map(({ host_id }) => host_id) },
-      id: { $in: keys.map(({ id }) => id) },
-    }
-    return modelOf(db).collection.find<Document>(filter, { projection }).toArray()
+    const byHost = Map.groupBy(keys, ({ host_id }) => host_id)
+    const branches = [...byHost].map(([host_id, ofHost]) => ({
+      host_id,
+      id: { $in: ofHost.map(({ id }) => id) },
+    }))
+    return modelOf(db).collection.find<Document>({ $or: branches }, { projection }).toArray()
   }
   return batchedLookUp(find, ({ host_id, id }) => `${host_id}/${id}`)
 }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { batchedLookUp, lookUpById } from '../../../src/platform/mongo/look-up.ts'
 import { userModel } from '../../../src/stays/users/model.ts'
 import { seedBooking, testApp } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 
 const { live, actor } = await testApp()
 
@@ -66,4 +67,27 @@ test('hosts that concurrently look up each other’s documents get only their ow
     partners.flatMap(({ hostId }) => ids.map((id) => lookUp(live.db, { host_id: hostId, id }))),
   )
   expect(found.map((document) => document?.id ?? null)).toEqual([ids[0], null, null, ids[1]])
+})
+
+test('a hundred hosts that look up equal ids together read only the documents that they asked for', async () => {
+  const apart = await testApp({ MONGODB_URL: await ownDatabase() })
+  const { db } = apart.live
+  const hosts = Array.from({ length: 100 }, (_, index) => index + 1)
+  const ids = hosts.map((host) => 1000 + host)
+  const { collection } = userModel(db)
+  await collection.insertMany(
+    hosts.flatMap((host_id) => ids.map((id) => ({ host_id, id, email_key: `${id}` }))),
+  )
+  await db.getClient().db(db.name).command({ profile: 2 })
+  const lookUp = lookUpById<{ host_id: number; id: number }>(userModel)
+  const found = await Promise.all(
+    hosts.map((host_id) => lookUp(apart.live.db, { host_id, id: 1000 + host_id })),
+  )
+  await db.getClient().db(db.name).command({ profile: 0 })
+  const queries = await db
+    .collection('system.profile')
+    .find({ ns: `${db.name}.users`, op: { $in: ['query', 'getmore'] } })
+    .toArray()
+  const documentsRead = queries.reduce((sum, { docsExamined }) => sum + docsExamined, 0)
+  expect({ found: found.map((user) => user?.id), documentsRead }).toEqual({ found: ids, documentsRead: 100 })
 })
