@@ -139,3 +139,39 @@ test('partnerctl hosts create refuses the e-mail address of another host in any 
   const again = await admin('hosts', 'create', '--name', 'B', '--email', address.toUpperCase())
   expect([again.code, again.stdout]).toEqual([1, ''])
 })
+
+test('a host is one account and is found, however its e-mail address is spelled', async () => {
+  const name = crypto.randomUUID()
+  const [shown, composed, punycode] = [
+    `${name}-Jose\u0301@Bücher.example`,
+    `${name}-josé@bu\u0308cher.example`,
+    `${name}-JOSÉ@xn--bcher-kva.example`,
+  ] as const
+  const host = await adminJson('hosts', 'create', '--name', 'A', '--email', shown)
+  expect(host.email).toBe(shown.toLowerCase())
+  const other = await adminJson('hosts', 'create', '--name', 'B', '--email', `${name}@example.com`)
+  for (const email of [composed, punycode]) {
+    const created = await admin('hosts', 'create', '--name', 'B', '--email', email)
+    const updated = await admin('hosts', 'update', String(other.id), '--email', email)
+    const minted = await adminJson(
+      'keys',
+      'mint',
+      '--host',
+      email,
+      '--name',
+      'k',
+      '--permission',
+      'users.read',
+    )
+    expect({ created: created.code, updated: updated.code, mintedFor: minted.host_id }).toEqual({
+      created: 1,
+      updated: 1,
+      mintedFor: host.id,
+    })
+  }
+  const malformed = await admin('hosts', 'create', '--name', 'C', '--email', 'c@1.2.3.4')
+  expect({ code: malformed.code, stderr: malformed.stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringContaining('"c@1.2.3.4" is not a valid e-mail address'),
+  })
+})

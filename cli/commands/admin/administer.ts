@@ -5,6 +5,7 @@ import type { ArgsDef } from 'citty'
 import { recordAction } from '../../../src/access/audit/store.ts'
 import { type Clock, maxSkewSeconds, systemClock } from '../../../src/core/clock.ts'
 import { type Config, readConfig } from '../../../src/core/config.ts'
+import { canonicalEmail } from '../../../src/core/email.ts'
 import { isMissingFile, reasonOf } from '../../../src/core/file-errors.ts'
 import { type IdSource, sequenceIds } from '../../../src/http/ids.ts'
 import { measureSkew } from '../../../src/platform/mongo/clock-watch.ts'
@@ -94,6 +95,16 @@ export function readReason(text: string | undefined): string | null {
   if (trimmed && [...trimmed].length > maxReason)
     throw new UsageError(`Option --reason takes at most ${maxReason} characters`)
   return trimmed
+}
+
+/**
+ * Reads the value of `--email`.
+ *
+ * @throws UsageError for a text that is not an e-mail address
+ */
+export function readEmail(text: string): string {
+  if (canonicalEmail(text) === null) throw new UsageError(`"${text}" is not a valid e-mail address`)
+  return text
 }
 
 /** The resources available to a command that changes something. */

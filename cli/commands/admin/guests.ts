@@ -27,6 +27,7 @@ import {
   type Administration,
   administer,
   confirm,
+  readEmail,
   withDatabase,
   withSoundClock,
 } from './administer.ts'
@@ -37,9 +38,11 @@ const find = command({
   examples: ['partnerctl guests find --email ada@example.com'],
   args: { email: requiredOption('E-mail address of the guest') },
   async run({ args }) {
+    // A mistyped address must not look like an address that no guest has.
+    const email = readEmail(args.email)
     await withDatabase(async ({ db }) => {
       await requireFinished(db)
-      const rows = (await findUsersByEmail(db, args.email.trim())).map((user) => ({
+      const rows = (await findUsersByEmail(db, email)).map((user) => ({
         ...{ user_id: user.id, host_id: user.host_id, name: user.name, email: user.email },
         created_at: toTimestamp(user.created_at),
       }))

@@ -4,7 +4,6 @@ import { createHost, listHosts, setHostSuspended, updateHost } from '../../../sr
 import type { ApiKey } from '../../../src/access/keys/model.ts'
 import { findKeysOfHost } from '../../../src/access/keys/store.ts'
 import { toTimestamp, toTimestampOrNull } from '../../../src/core/clock.ts'
-import { formats } from '../../../src/http/schema/formats.ts'
 import { command, option, positional, requiredOption } from '../../command.ts'
 import { UsageError } from '../../errors.ts'
 import { print, record } from '../../output.ts'
@@ -13,6 +12,7 @@ import {
   administer,
   confirm,
   printEntries,
+  readEmail,
   readReason,
   reasonArgument,
   withDatabase,
@@ -119,11 +119,10 @@ async function announce({ id }: Host): Promise<ApiKey[]> {
   return keys
 }
 
-/** @throws UsageError for a malformed address */
+/** @throws UsageError for a malformed or too long address */
 function readAddress(email: string): string {
   if (Buffer.byteLength(email) > 254) throw new UsageError('Option --email takes at most 254 bytes')
-  if (!formats.email.accepts(email)) throw new UsageError(`"${email}" is not a valid e-mail address`)
-  return email
+  return readEmail(email)
 }
 
 function toRecord({ id, name, email, created_at, suspended_at }: Host) {

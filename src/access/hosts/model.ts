@@ -5,6 +5,8 @@ const fields = {
   id: field.number,
   name: field.text,
   email: field.text,
+  /** Hash that is the same for all spellings of the address. */
+  email_key: field.text,
   created_at: field.moment,
   last_login_at: field.momentOrNull,
   /**
@@ -16,8 +18,11 @@ const fields = {
 
 export type Host = Stored<typeof fields>
 
+/** Name of the index that enforces unique e-mail addresses among hosts. */
+export const hostEmailIndex = 'host_email_key'
+
 const schema = schemaOf(fields)
 schema.index({ id: 1 }, { unique: true, name: 'host_id' })
-schema.index({ email: 1 }, { unique: true, name: 'host_email' })
+schema.index({ email_key: 1 }, { unique: true, name: hostEmailIndex })
 
 export const hostModel = modelOf<Host>('hosts', schema)

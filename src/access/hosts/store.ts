@@ -1,10 +1,12 @@
 import type { Clock } from '../../core/clock.ts'
+import { shownEmail } from '../../core/email.ts'
 import { invalidField, notFound } from '../../core/errors.ts'
 import { nextIds } from '../../platform/ids/sequences.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
+import { emailKey } from '../../platform/mongo/index-key.ts'
 import { startHostClock } from '../../versions/host-clock-store.ts'
-import { type Host, hostModel } from './model.ts'
+import { type Host, hostEmailIndex, hostModel } from './model.ts'
 
 /**
  * Creates a host account.
@@ -19,7 +21,8 @@ export async function createHost(
   const host: Host = {
     id: await nextIds(db, 'host'),
     name: input.name.trim(),
-    email: input.email.trim().toLowerCase(),
+    email: shownEmail(input.email),
+    email_key: emailKey(input.email),
     created_at: clock(),
     last_login_at: null,
     suspended_at: null,
@@ -30,7 +33,7 @@ export async function createHost(
 }
 
 function refuseTakenAddress(error: unknown): never {
-  if (breaksUniqueIndex(error, 'host_email'))
+  if (breaksUniqueIndex(error, hostEmailIndex))
     throw invalidField('email', 'Another host has this e-mail address')
   throw error
 }
@@ -48,7 +51,7 @@ export async function updateHost(
   const { id } = await findHost(db, idOrEmail)
   const change = {
     ...(name === undefined ? {} : { name: name.trim() }),
-    ...(email === undefined ? {} : { email: email.trim().toLowerCase() }),
+    ...(email === undefined ? {} : { email: shownEmail(email), email_key: emailKey(email) }),
   }
   return hostModel(db)
     .findOneAndUpdate({ id }, { $set: change }, { new: true })
@@ -93,7 +96,7 @@ export async function findSuspendedHostIds(db: Db, ids: number[]): Promise<numbe
 export async function findHost(db: Db, idOrEmail: string | number): Promise<Host> {
   const text = String(idOrEmail).trim()
   const isId = /^\d+$/.test(text)
-  const filter = isId ? { id: Number(text) } : { email: text.toLowerCase() }
+  const filter = isId ? { id: Number(text) } : { email_key: emailKey(text) }
   const host = await hostModel(db).findOne(filter).lean()
   if (!host) throw notFound('Host', isId ? 'id' : 'e-mail address')
   return host

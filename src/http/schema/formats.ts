@@ -1,4 +1,5 @@
 import { isCalendarDate, isFeedTime, isVersion, parseMoment } from '../../core/clock.ts'
+import { canonicalEmail } from '../../core/email.ts'
 import { currencies, isCurrencyCode } from '../../core/money.ts'
 import { isIdText } from '../paths.ts'
 
@@ -16,7 +17,6 @@ export interface Format {
 const language = /^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})?$/
 const month = /^\d{4}-(?:0[1-9]|1[0-2])$/
 const timeOfDay = /^([01]\d|2[0-3]):[0-5]\d$/
-const emailAddress = /^[^\s@<>()[\]\\,;:"]{1,64}@[\p{L}\p{N}][\p{L}\p{N}-]*(\.[\p{L}\p{N}][\p{L}\p{N}-]*)+$/u
 const responseStatus = /^(?:[2-5](?:xx|\d\d)|unanswered)$/
 
 /** Matches real dates of the Gregorian calendar, including leap days. */
@@ -59,7 +59,7 @@ export const formats = {
     documented: { format: 'uri' },
   },
   email: {
-    accepts: (text) => emailAddress.test(text.trim()),
+    accepts: (text) => canonicalEmail(text) !== null,
     expectation: 'an e-mail address',
     documented: { format: 'email' },
   },

@@ -1,8 +1,9 @@
 import { toTimestamp } from '../../core/clock.ts'
+import { shownEmail } from '../../core/email.ts'
 import { invalidField } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Caller } from '../../http/request.ts'
-import { indexKey } from '../../platform/mongo/index-key.ts'
+import { emailKey } from '../../platform/mongo/index-key.ts'
 import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { enqueueJob } from '../../platform/outbox/outbox.ts'
 import { isErasedAddress } from './erased.ts'
@@ -30,10 +31,11 @@ export async function prepareUser(
   input: UserCreate,
 ): Promise<UnitOfWork<StoredUser>> {
   const now = clock(hostId)
-  const email = input.email.toLowerCase()
+  const email = shownEmail(input.email)
+  const email_key = emailKey(email)
   if (isErasedAddress(email))
     throw invalidField('email', '"email" is in a domain that is reserved for erased guests')
-  await requireFreeEmail(db, hostId, email)
+  await requireFreeEmail(db, hostId, email_key)
   const first_name = formatName(input.first_name)
   const last_name = formatName(input.last_name)
   const password = input.password ?? null
@@ -41,7 +43,7 @@ export async function prepareUser(
     id: await ids('user'),
     host_id: hostId,
     email,
-    email_key: indexKey(email) as string,
+    email_key,
     password_hash: password === null ? null : await Bun.password.hash(password, passwordHashing),
     name: `${first_name} ${last_name}`,
     first_name,
@@ -61,7 +63,7 @@ export async function prepareUser(
     erased_at: null,
   }
   return {
-    queue: `user/${hostId}/${email}`,
+    queue: `user/${hostId}/${email_key}`,
     async run(session) {
       await insertUser(db, session, user)
       const event = { user_id: user.id, host_id: hostId, source: 'api', created_at: toTimestamp(now) }

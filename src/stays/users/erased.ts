@@ -1,3 +1,4 @@
+import { canonicalEmail } from '../../core/email.ts'
 import type { StoredUser } from './model.ts'
 
 /** Domain of erased guests' e-mail addresses. No other user may have an address in this domain. */
@@ -5,7 +6,7 @@ const erasedDomain = 'erased.invalid'
 
 /** Returns true if an address is in the domain reserved for erased guests. */
 export function isErasedAddress(email: string): boolean {
-  return email.toLowerCase().endsWith(`@${erasedDomain}`)
+  return canonicalEmail(email)?.endsWith(`@${erasedDomain}`) ?? false
 }
 
 /** Name given to an erased guest, also shown as the sender of their messages. */

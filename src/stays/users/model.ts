@@ -5,7 +5,7 @@ const fields = {
   id: field.number,
   host_id: field.number,
   email: field.text,
-  /** Hash of the address, used in indexes. */
+  /** Hash that is the same for all spellings of the address. */
   email_key: field.text,
   /** argon2id hash, or null for an account without a password. */
   password_hash: field.textOrNull,

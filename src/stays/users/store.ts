@@ -2,7 +2,7 @@ import { invalidField, notFound } from '../../core/errors.ts'
 import { type PageRequest, skipOf } from '../../http/pagination.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
-import { indexKey } from '../../platform/mongo/index-key.ts'
+import { emailKey } from '../../platform/mongo/index-key.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
 import { runBatched } from '../../platform/mongo/statements.ts'
 import { erasedPerson } from './erased.ts'
@@ -37,7 +37,7 @@ export async function findUser(db: Db, hostId: number, id: number | undefined): 
  * Returns one page of a host's users, ordered by id, and the total number of matching users. Erased users are excluded,
  * and users whose erasure has started are no longer found by e-mail address (decisions §27).
  *
- * @param email address of the user to find; case and surrounding whitespace are ignored
+ * @param email address of the user to find, in any spelling
  */
 export async function listUsers(
   db: Db,
@@ -45,7 +45,8 @@ export async function listUsers(
   email: string | undefined,
   page: PageRequest,
 ): Promise<{ rows: StoredUser[]; total: number }> {
-  const matching = email === undefined ? { erased_at: null } : { ...withEmail(email), erasing_at: null }
+  const matching =
+    email === undefined ? { erased_at: null } : { email_key: emailKey(email), erasing_at: null }
   const filter = { host_id: hostId, ...matching }
   const { collection } = userModel(db)
   const [total, rows] = await Promise.all([
@@ -55,18 +56,13 @@ export async function listUsers(
   return { rows, total }
 }
 
-function withEmail(email: string) {
-  const address = email.trim().toLowerCase()
-  return { email_key: indexKey(address) as string, email: address }
-}
-
 /**
  * Rejects an address that one of the host's users already has.
  *
  * @throws DomainError `validation` at `email`
  */
-export async function requireFreeEmail(db: Db, hostId: number, email: string): Promise<void> {
-  const taken = { host_id: hostId, email_key: indexKey(email) }
+export async function requireFreeEmail(db: Db, hostId: number, email_key: string): Promise<void> {
+  const taken = { host_id: hostId, email_key }
   if (await userModel(db).collection.findOne(taken, { projection: { _id: 1 } })) throw emailTaken()
 }
 
@@ -112,9 +108,12 @@ function erased() {
   return invalidField('user_id', '"user_id" is an erased guest')
 }
 
-/** Returns the users with this e-mail address across all hosts, for administrators. */
+/** Returns the users with this e-mail address, in any spelling, across all hosts, for administrators. */
 export function findUsersByEmail(db: Db, email: string): Promise<StoredUser[]> {
-  return userModel(db).find(withEmail(email)).sort({ host_id: 1, id: 1 }).lean()
+  return userModel(db)
+    .find({ email_key: emailKey(email) })
+    .sort({ host_id: 1, id: 1 })
+    .lean()
 }
 
 /**
@@ -158,8 +157,13 @@ export async function overwriteUser(
   now: Date,
 ): Promise<void> {
   const person = erasedPerson(id)
-  const email_key = indexKey(person.email) as string
-  const change = { ...person, email_key, password_hash: null, updated_at: now, erased_at: now }
+  const change = {
+    ...person,
+    email_key: emailKey(person.email),
+    password_hash: null,
+    updated_at: now,
+    erased_at: now,
+  }
   await userModel(db).collection.updateOne({ host_id, id, erased_at: null }, { $set: change })
 }
 

@@ -170,7 +170,7 @@ test('only collections that belong to no host have a unique index that does not 
   expect(global.sort()).toEqual([
     // This collection is used only in the sandbox database, where data belongs to a key and not to a host.
     'certifications: key_id',
-    'hosts: email',
+    'hosts: email_key',
     'hosts: id',
     'keys: id',
     'keys: secrets.hash',

@@ -49,8 +49,8 @@ const rows: Row[] = [
   ],
   [
     'an e-mail address refused because another host uses it',
-    '{ host_id: hostId, email_key: indexKey(email) }',
-    '{ email_key: indexKey(email) }',
+    '{ host_id: hostId, email_key }',
+    '{ email_key }',
     'users',
   ],
   [

@@ -187,3 +187,42 @@ test('a guest who books after they were selected for erasure is not erased', asy
   // No receipt was written, because a restore would repeat the erasure from it.
   expect(hasBegun).toBe(false)
 })
+
+test('partnerctl guests find finds a guest of every host, however the address is spelled, and refuses what is no address', async () => {
+  const name = crypto.randomUUID()
+  const spellings = [
+    `${name}-josé@bücher.example`,
+    `${name}-JOSE\u0301@bu\u0308cher.example`,
+    `${name}-José@XN--BCHER-KVA.example`,
+  ]
+  const ids: number[] = []
+  for (const email of spellings) {
+    const actor = await service.actor()
+    const created = await actor.send('POST', '/v1/users', {
+      body: { email, first_name: 'A', last_name: 'B' },
+    })
+    ids.push(created.body.data.user_id)
+  }
+  for (const email of spellings) {
+    const found = await adminJson('guests', 'find', '--email', email)
+    const foundIds = found.map(({ user_id }: { user_id: number }) => user_id)
+    expect({ email, ids: foundIds }).toEqual({ email, ids })
+  }
+  for (const text of [name, `${name}@bücher`, `${name}@bücher.example,x`]) {
+    const refused = await admin('guests', 'find', '--email', text)
+    expect({ text, code: refused.code }).toEqual({ text, code: 2 })
+  }
+})
+
+test('nobody takes an address of an erased guest, however its domain is spelled', async () => {
+  const actor = await service.actor()
+  for (const domain of ['erased.invalid', 'ERASED.Invalid', 'ｅrased.invalid', 'erased。invalid']) {
+    const body = { email: `erased-1@${domain}`, first_name: 'A', last_name: 'B' }
+    const refused = await actor.send('POST', '/v1/users', { body })
+    expect({ domain, status: refused.status, errors: refused.body.error?.errors }).toMatchObject({
+      domain,
+      status: 422,
+      errors: [{ path: 'email', code: 'invalid' }],
+    })
+  }
+})

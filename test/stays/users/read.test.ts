@@ -119,3 +119,47 @@ test('nobody is found by e-mail from the first step of an erasure on, and lists 
   expect(data).toMatchObject({ name: 'Erased guest', email: `erased-${guest.user_id}@erased.invalid` })
   expect(Date.parse(data.erased_at)).toBe(now.getTime())
 })
+
+/** Two spellings of one address each. */
+const spellings = [
+  ['a domain in punycode', 'ana@bücher.example', 'ana@xn--bcher-kva.example'],
+  ['a domain in punycode and upper case', 'ana@Bücher.example', 'ana@XN--BCHER-KVA.EXAMPLE'],
+  ['a domain with decomposed letters', 'ana@bücher.example', 'ana@bu\u0308cher.example'],
+  ['a domain with another full stop', 'ana@例え.example', 'ana@例え。example'],
+  ['a domain in full-width letters', 'ana@example.com', 'ana@ｅｘａｍｐｌｅ.com'],
+  ['a domain whose lower case depends on its last letter', 'ana@ΝΊΚΟΣ.example', 'ana@νίκοσ.example'],
+  ['a local part with decomposed letters', 'josé@example.com', 'JOSE\u0301@example.com'],
+] as const
+
+test.each(spellings)('one mailbox is one user, even if it is written with %s', async (_, one, other) => {
+  const actor = await service.actor()
+  const { user_id, email } = await createUser(actor, one)
+  expect(email).toBe(one.toLowerCase().replace('ς', 'σ'))
+  for (const spelling of [one, other, email]) {
+    const body = { email: ` ${spelling} `, first_name: 'Ana', last_name: 'Puig' }
+    const again = await actor.send('POST', '/v1/users', { body })
+    const { path, code } = again.body.error.errors[0]
+    expect({ spelling, status: again.status, path, code }).toEqual({
+      spelling,
+      status: 422,
+      path: 'email',
+      code: 'invalid',
+    })
+    const found = await actor.send('GET', `/v1/users?email=${encodeURIComponent(spelling)}`)
+    const ids = found.body.data.map((user: { user_id: number }) => user.user_id)
+    expect({ spelling, ids }).toEqual({ spelling, ids: [user_id] })
+  }
+})
+
+test('an address is shown in the spelling that was sent, in lower case, and similar addresses stay different', async () => {
+  const actor = await service.actor()
+  const sent = [
+    'Jose\u0301@BÜCHER.example',
+    'jose@bücher.example',
+    'ana@straße.example',
+    'ana@strasse.example',
+  ]
+  const shown: string[] = []
+  for (const email of sent) shown.push((await createUser(actor, email)).email)
+  expect(shown).toEqual(sent.map((email) => email.toLowerCase()))
+})
