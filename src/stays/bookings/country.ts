@@ -15,13 +15,25 @@ export function toCountryCode(country: string | null | undefined): string | null
 }
 
 /**
+ * The code that the European Union uses for Greece, and the countries of the United Kingdom, by normalized name. People
+ * write them as a country, but the library does not know them (decisions §4).
+ */
+const codesOfOthers = {
+  el: 'GR',
+  england: 'GB',
+  scotland: 'GB',
+  wales: 'GB',
+  'northern ireland': 'GB',
+} as const
+
+/**
  * Country codes by normalized name. The map is built once, because each call to the library compares the name with all
  * names in a language, and this would dominate the cost of reading a booking in full.
  */
 let codesByName: Map<string, string> | undefined
 
 function readNames(): Map<string, string> {
-  const codes = new Map<string, string>()
+  const codes = new Map<string, string>(Object.entries(codesOfOthers))
   for (const language of countries.getSupportedLanguages())
     for (const [code, names] of Object.entries(countries.getNames(language, { select: 'all' })))
       for (const name of names) {
@@ -31,7 +43,11 @@ function readNames(): Map<string, string> {
   return codes
 }
 
-/** Normalizes a name for comparison the way the library does: lower case, without diacritics. */
+/**
+ * Normalizes a name for comparison the way the library does: lower case, without diacritics. Names are composed first,
+ * because the library knows no decomposed letters; what cannot be composed, such as the lower case of `İ`, loses its mark.
+ */
 function comparable(name: string): string {
-  return removeDiacritics(name.toLowerCase())
+  const composed = name.toLowerCase().normalize('NFC')
+  return removeDiacritics(composed).replace(/[\u0300-\u036f]/g, '')
 }
