@@ -14,7 +14,8 @@ export interface Format {
   documented: { format?: string; pattern?: string }
 }
 
-const language = /^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})?$/
+/** Matches a language with at most one of a script, a region and a variant (BCP 47), also with `_` as on Unix. */
+const language = /^[A-Za-z]{2,3}(?:[-_](?:[A-Za-z]{4}|[A-Za-z]{2}|\d{3}|[A-Za-z0-9]{5,8}|\d[A-Za-z0-9]{3}))?$/
 const month = /^\d{4}-(?:0[1-9]|1[0-2])$/
 const timeOfDay = /^([01]\d|2[0-3]):[0-5]\d$/
 const responseStatus = /^(?:[2-5](?:xx|\d\d)|unanswered)$/
@@ -30,10 +31,28 @@ function isWebAddress(text: string): boolean {
 function isTimeZone(text: string): boolean {
   if (!/^[A-Za-z]/.test(text)) return false
   try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: text }))
+    return Boolean(canonicalTimeZone(text))
   } catch {
     return false
   }
+}
+
+/**
+ * Returns a language code in its canonical spelling.
+ *
+ * @example canonicalLanguage('pt_br') // 'pt-BR'
+ */
+export function canonicalLanguage(code: string): string {
+  return Intl.getCanonicalLocales(code.replace('_', '-'))[0] as string
+}
+
+/**
+ * Returns the name of a time zone in its canonical spelling; a zone with several names keeps the one that was sent.
+ *
+ * @example canonicalTimeZone('europe/madrid') // 'Europe/Madrid'
+ */
+export function canonicalTimeZone(zone: string): string {
+  return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone
 }
 
 /** All formats that a string in a request may have. */

@@ -3,6 +3,7 @@ import { shownEmail } from '../../core/email.ts'
 import { invalidField } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Caller } from '../../http/request.ts'
+import { canonicalLanguage, canonicalTimeZone } from '../../http/schema/formats.ts'
 import { emailKey } from '../../platform/mongo/index-key.ts'
 import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { enqueueJob } from '../../platform/outbox/outbox.ts'
@@ -37,7 +38,7 @@ export async function prepareUser(
     throw invalidField('email', '"email" is in a domain that is reserved for erased guests')
   await requireFreeEmail(db, hostId, email_key)
   const first_name = formatName(input.first_name)
-  const last_name = formatName(input.last_name)
+  const last_name = formatName(input.last_name ?? '')
   const password = input.password ?? null
   const user: StoredUser = {
     id: await ids('user'),
@@ -45,7 +46,7 @@ export async function prepareUser(
     email,
     email_key,
     password_hash: password === null ? null : await Bun.password.hash(password, passwordHashing),
-    name: `${first_name} ${last_name}`,
+    name: `${first_name} ${last_name}`.trimEnd(),
     first_name,
     last_name,
     phone: input.phone ?? null,
@@ -53,8 +54,8 @@ export async function prepareUser(
     gender: input.gender ?? null,
     country: input.country ?? null,
     city: input.city ?? null,
-    timezone: input.timezone ?? 'UTC',
-    language: input.language ?? 'en',
+    timezone: canonicalTimeZone(input.timezone ?? 'UTC'),
+    language: canonicalLanguage(input.language ?? 'en'),
     login_ip: address,
     meta: { source: 'api', api_created: true, created_by_key: keyId },
     created_at: now,

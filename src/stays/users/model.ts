@@ -11,6 +11,7 @@ const fields = {
   password_hash: field.textOrNull,
   name: field.text,
   first_name: field.text,
+  /** Empty for a guest with one name. */
   last_name: field.text,
   phone: field.textOrNull,
   date_of_birth: field.textOrNull,

@@ -19,14 +19,15 @@ import {
 const about = {
   email: "E-mail address, trimmed and in lower case; unique among the host's users",
   first_name: 'First name; title-cased if it is all upper case or all lower case',
-  last_name: 'Last name; title-cased if it is all upper case or all lower case',
+  last_name:
+    'Last name; title-cased if it is all upper case or all lower case; empty for a guest with one name',
   phone: 'Telephone number as written by the guest; null if unknown',
   date_of_birth: 'Date of birth; must be in the past; null if unknown',
   gender: 'Gender (any word); null if unknown',
   country: 'Country, as a name or a two-letter code; null if unknown',
   city: 'City; null if unknown',
-  timezone: 'IANA time zone; `UTC` if null or absent',
-  language: 'Short language code; `en` if null or absent',
+  timezone: 'IANA time zone in its canonical spelling; `UTC` if null or absent',
+  language: 'Short language code in its canonical spelling; `en` if null or absent',
 }
 
 /** Body of `POST /v1/users` (contract, User; decisions §4). */
@@ -39,7 +40,7 @@ export const UserCreate = withTitle(
       'Password of the account, 8 to 128 characters; never shown again; null for an account without a password',
     ),
     first_name: requiredText(255, { description: about.first_name }),
-    last_name: requiredText(255, { description: about.last_name }),
+    last_name: optional(text(), about.last_name),
     phone: optional(text(), about.phone),
     date_of_birth: optional(date(), about.date_of_birth),
     gender: optional(word(), about.gender),
@@ -87,7 +88,7 @@ export const User = withTitle(
   'User',
   responseObject({
     user_id: output.integer('Id of the user', 'id'),
-    name: output.text('Formatted first and last name'),
+    name: output.text('Formatted first and last name; only the first name if there is no last name'),
     email: output.text(about.email, 'email'),
     first_name: output.text(about.first_name),
     last_name: output.text(about.last_name),

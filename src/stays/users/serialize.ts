@@ -52,5 +52,19 @@ export function formatName(name: string): string {
 function titleCase(name: string): string {
   return name
     .toLowerCase()
-    .replace(/(^|[\s\-'’.])(\p{Ll})/gu, (_, before: string, letter: string) => before + letter.toUpperCase())
+    .replace(/(^|[\s\-'’.])(\p{Ll})/gu, (_, before: string, letter: string) => before + titleLetter(letter))
+}
+
+/** The letters with a title case of their own, such as `ǅ` for `ǆ`, whose upper case is `Ǆ`. */
+const titleLetters = new Map(
+  Array.from('ǅǈǋǲᾈᾉᾊᾋᾌᾍᾎᾏᾘᾙᾚᾛᾜᾝᾞᾟᾨᾩᾪᾫᾬᾭᾮᾯᾼῌῼ', (letter) => [letter.toLowerCase(), letter]),
+)
+/** Matches a Georgian capital letter. Georgian names have none, unless all of their letters are capital. */
+const georgianCapital = /[\u{1c90}-\u{1cbf}]/u
+
+/** Returns a lower-case letter in title case, or as it is if its title case would be several letters (`ß`, `ﬁ`, `ŉ`). */
+function titleLetter(letter: string): string {
+  const title = titleLetters.get(letter) ?? letter.toUpperCase()
+  const isOneLetter = title.match(/\p{L}/gu)?.length === 1
+  return isOneLetter && !georgianCapital.test(title) ? title : letter
 }

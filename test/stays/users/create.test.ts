@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { userModel } from '../../../src/stays/users/model.ts'
 import { formatName } from '../../../src/stays/users/serialize.ts'
-import { testApp } from '../../support/app.ts'
+import { seedBooking, testApp } from '../../support/app.ts'
 import { readFixture } from '../../support/fixtures.ts'
 
 const service = await testApp()
@@ -95,6 +95,8 @@ test.each([
   ['date_of_birth', 19940517, 'invalid'],
   ['timezone', 'Mars/Olympus', 'invalid'],
   ['language', 'english please', 'invalid'],
+  ['language', 'en-1', 'invalid'],
+  ['language', 'en-GBR', 'invalid'],
   ['gender', 'g'.repeat(65), 'max'],
 ])('POST /v1/users with %s = %j responds 422 %s at that field only', async (field, value, code) => {
   const before = await userModel(service.live.db).countDocuments({ host_id: actor.hostId })
@@ -149,6 +151,14 @@ test.each([
   ['garcía-lópez', 'García-López'],
   ['McDonald', 'McDonald'],
   ['山田', '山田'],
+  ['ßeta', 'ßeta'],
+  ['anna ßeta', 'Anna ßeta'],
+  ['ﬁona o’ﬂynn', 'ﬁona O’ﬂynn'],
+  ['ŉ dorfman', 'ŉ Dorfman'],
+  ['ǆemal ǉubić', 'ǅemal ǈubić'],
+  ['გიორგი', 'გიორგი'],
+  ['ᲒᲘᲝᲠᲒᲘ', 'გიორგი'],
+  ['ΝΊΚΟΣ', 'Νίκος'],
 ])('formatName(%j) returns %j', (typed, formatted) => {
   expect(formatName(typed)).toBe(formatted)
 })
@@ -181,3 +191,51 @@ test('POST /v1/users reports a wrong e-mail address together with a date of birt
   })
   expect(body.error.errors.map(({ path }: { path: string }) => path)).toEqual(['email', 'date_of_birth'])
 })
+
+test.each([
+  ['es_mx', 'es-MX', 'europe/madrid', 'Europe/Madrid'],
+  ['ZH-hant', 'zh-Hant', 'asia/calcutta', 'Asia/Calcutta'],
+  ['DE-1996', 'de-1996', 'ASIA/KOLKATA', 'Asia/Kolkata'],
+  ['eng', 'en', 'etc/gmt+5', 'Etc/GMT+5'],
+  ['ES-419', 'es-419', 'utc', 'UTC'],
+])(
+  'POST /v1/users keeps the language %j as %j and the time zone %j as %j',
+  async (language, keptLanguage, timezone, keptZone) => {
+    const email = `${crypto.randomUUID()}@example.com`
+    const { body } = await create({ email, first_name: 'A', last_name: 'B', language, timezone })
+    const read = await actor.send('GET', `/v1/users/${body.data.user_id}`)
+    for (const { data } of [body, read.body])
+      expect({ language: data.language, timezone: data.timezone }).toEqual({
+        language: keptLanguage,
+        timezone: keptZone,
+      })
+  },
+)
+
+test.each([undefined, null, '', '  '])(
+  'a guest whose last name is %j has one name, in every response',
+  async (last_name) => {
+    const partner = await service.actor()
+    const { listing_id, room_type_id } = await seedBooking(partner)
+    const person = { email: `${crypto.randomUUID()}@example.com`, first_name: ' SUHARTO ', last_name }
+    const { status, body } = await partner.send('POST', '/v1/users', { body: person })
+    expect({ status, body }).toMatchObject({
+      status: 201,
+      body: { data: { name: 'Suharto', first_name: 'Suharto', last_name: '' } },
+    })
+    const { user_id } = body.data
+    const read = await partner.send('GET', `/v1/users/${user_id}`)
+    expect(read.body.data).toMatchObject({ name: 'Suharto', first_name: 'Suharto', last_name: '' })
+    const stay = { checkin_at: '2031-05-01', checkout_at: '2031-06-01', message: 'Hello' }
+    const booked = await partner.send('POST', '/v1/bookings', {
+      body: { user_id, listing_id, room_type_id, ...stay },
+    })
+    const { booking_id } = booked.body.data
+    const detail = await partner.send('GET', `/v1/integrations/provider_one/bookings/${booking_id}`)
+    const messages = await partner.send('GET', `/v1/bookings/${booking_id}/messages`)
+    expect({
+      guest: detail.body.data.Booking.guest.name,
+      sender: messages.body.data.messages[0].sender_name,
+    }).toEqual({ guest: 'Suharto', sender: 'Suharto' })
+  },
+)
