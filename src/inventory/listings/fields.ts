@@ -57,7 +57,10 @@ const photos = (about: string) =>
  * read. `merge.ts` enforces this.
  */
 const elementName = (what: string) =>
-  optional(requiredText(), `Name of the ${what}; must not be null once a name is stored`)
+  optional(
+    requiredText(255, { trims: true }),
+    `Name of the ${what}, trimmed; must not be null once a name is stored`,
+  )
 /**
  * Our id as an integer, or the partner's own id as a string. `merge.ts` decides how to interpret a string of digits.
  */
@@ -184,14 +187,16 @@ const Faq = withTitle(
   Type.Object({ question: string('The question'), answer: longText('The answer') }),
 )
 
+const listingName = requiredText(255, { trims: true, description: 'Name of the listing, trimmed' })
+
 const fields = {
   original_id: string(
-    'Your own id for the listing, unique within the host; determines which listing a create updates',
+    'Your own id for the listing, unique within the host and compared exactly; determines which listing a create updates',
   ),
   original_url: address(
-    'URL of the listing on your site; used to recognize the listing if it was sent or stored without an `original_id`',
+    'URL of the listing on your site; used to recognize the listing if it was sent or stored without an `original_id`; compared as a browser reads it',
   ),
-  name: Type.Optional(requiredText(255, { description: 'Name of the listing' })),
+  name: Type.Optional(listingName),
   property_size: number('Size of the property, in `property_size_unit`'),
   property_size_unit: enumerated('Unit of `property_size`'),
   parking: string('Parking'),
@@ -281,7 +286,4 @@ export const ListingPatch = withTitle('ListingPatch', requestObject(fields))
 export type ListingPatch = Static<typeof ListingPatch>
 
 /** Body of `POST /v1/listings`. */
-export const ListingCreate = withTitle(
-  'ListingCreate',
-  requestObject({ ...fields, name: requiredText(255, { description: 'Name of the listing' }) }),
-)
+export const ListingCreate = withTitle('ListingCreate', requestObject({ ...fields, name: listingName }))

@@ -1,6 +1,6 @@
 import { type PageRequest, skipOf } from '../../http/pagination.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { listingModel, type StoredListing } from './model.ts'
+import { comparableName, listingModel, type StoredListing } from './model.ts'
 import { type ListingSort, type ListingStatus, listingStatuses } from './schema.ts'
 
 /** Query parameters of `GET /v1/listings`, except the paging parameters. */
@@ -34,7 +34,7 @@ function filterOf(hostId: number, { listing_status, q }: ListingQuery) {
   return {
     host_id: hostId,
     ...(ranks.length > 0 ? { status_rank: { $in: ranks } } : {}),
-    ...(q?.trim() ? { name_key: { $regex: escapePattern(q.toLowerCase()) } } : {}),
+    ...(q?.trim() ? { name_key: { $regex: escapePattern(comparableName(q)) } } : {}),
   }
 }
 

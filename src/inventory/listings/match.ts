@@ -17,21 +17,31 @@ export function recognizableIn({ original_id, original_url }: Record<string, unk
 }
 
 /**
+ * Returns the form in which addresses of listings are compared: as a browser would read them, with the host in lower case
+ * and in ASCII, and without the default port. A text that is not an address stays as it is; no address is null.
+ */
+export function comparableUrl(url: string | null | undefined): string | null {
+  return url ? (URL.parse(url)?.href ?? url) : null
+}
+
+/**
  * Compares a submitted listing with one of the host's existing listings; returns null if they do not match. If both have an
- * `original_id`, only that field is compared; otherwise, only `original_url` is. There is no fuzzy matching, because a
+ * `original_id`, only that field is compared; otherwise, only `original_url` is. An id is opaque, so it is compared exactly. There is no fuzzy matching, because a
  * wrong merge is worse than a duplicate.
  */
 export function matchListing(sent: MatchFields, existing: MatchFields): Match | null {
   if (sent.original_id && existing.original_id) {
     return sent.original_id === existing.original_id ? high('original_id', 1) : null
   }
-  if (sent.original_url && sent.original_url === existing.original_url) return high('original_url', 0.95)
-  return null
+  const url = comparableUrl(sent.original_url)
+  return url !== null && url === comparableUrl(existing.original_url) ? high('original_url', 0.95) : null
 }
 
 /**
  * Returns the best match, or null if no listing matches. A match by `original_id` beats a match by `original_url`;
  * otherwise, the first match wins.
+ *
+ * @param existing listings in the order in which they were created
  */
 export function bestMatch<T>(
   sent: MatchFields,

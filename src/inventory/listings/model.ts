@@ -2,6 +2,7 @@ import { Schema } from 'mongoose'
 import { modelOf } from '../../platform/mongo/collections.ts'
 import { indexKey, indexPrefix } from '../../platform/mongo/index-key.ts'
 import type { ListingPatch } from './fields.ts'
+import { comparableUrl } from './match.ts'
 import type { ListingStatus } from './schema.ts'
 
 type SentRoomType = NonNullable<ListingPatch['room_types']>[number]
@@ -28,9 +29,9 @@ export interface StoredListing {
   listing_status: ListingStatus
   /** Position of the status in the default order. */
   status_rank: number
-  /** The name in lower case, truncated to fit into an index key; used for sorting and searching. */
+  /** The name as {@link comparableName} returns it, truncated to fit into an index key; used for sorting and searching. */
   name_key: string
-  /** Hashes of the fields by which a listing is recognized, used in indexes; null for an absent field. */
+  /** Hashes of the fields by which a listing is recognized, as they are compared; null for an absent field. */
   original_id_key: string | null
   original_url_key: string | null
   /** The listing's content except its room types' prices. */
@@ -84,12 +85,20 @@ schema.index({ host_id: 1, status_rank: 1, id: 1 }, { name: 'listing_by_status' 
 schema.index({ id: 1 }, { name: 'listing_number' })
 schema.index({ host_id: 1, 'content.room_types.id': 1 }, { name: 'listing_room_type' })
 
+/**
+ * Returns the form in which names of listings are compared: composed (NFC) and without case. Upper case comes first,
+ * because some letters have two lower cases, such as `ß` and `ss`; `ς` is the form of `σ` at the end of a word.
+ */
+export function comparableName(name: string): string {
+  return name.normalize('NFC').toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFC')
+}
+
 /** Returns the fields that are derived from the content for use in indexes. */
 export function indexFieldsOf({ name, original_id, original_url }: ListingContent) {
   return {
-    name_key: indexPrefix(name.toLowerCase()),
+    name_key: indexPrefix(comparableName(name)),
     original_id_key: indexKey(original_id),
-    original_url_key: indexKey(original_url),
+    original_url_key: indexKey(comparableUrl(original_url)),
   }
 }
 

@@ -5,7 +5,7 @@ import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { indexKey } from '../../platform/mongo/index-key.ts'
 import type { HostLock } from '../../platform/mongo/locks.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
-import { bestMatch, type Match, type MatchFields } from './match.ts'
+import { bestMatch, comparableUrl, type Match, type MatchFields } from './match.ts'
 import {
   indexFieldsOf,
   type ListingContent,
@@ -90,9 +90,11 @@ export async function findMatch(
   sent: MatchFields,
   session: Session | null = null,
 ): Promise<{ listing: StoredListing; match: Match } | null> {
+  const original_id_key = indexKey(sent.original_id)
+  const original_url_key = indexKey(comparableUrl(sent.original_url))
   const alternatives = [
-    ...(sent.original_id ? [{ original_id_key: indexKey(sent.original_id) }] : []),
-    ...(sent.original_url ? [{ original_url_key: indexKey(sent.original_url) }] : []),
+    ...(original_id_key ? [{ original_id_key }] : []),
+    ...(original_url_key ? [{ original_url_key }] : []),
   ]
   if (alternatives.length === 0) return null
   // Many listings may have the same `original_url`, so only the match is read in full.

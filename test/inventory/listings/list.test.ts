@@ -168,3 +168,25 @@ test('GET /v1/listings?q= finds names with Unicode white space and punctuation',
   }
   expect(totals).toEqual({ '京\u3000下': 1, 'a\u2003b': 1, '#1-X': 1, 'x/y': 1 })
 })
+
+test('GET /v1/listings?q= finds a name whatever the case and the form of its letters', async () => {
+  const other = await service.actor()
+  for (const name of ['Cafe\u0301 Straße ΟΔΟΣ', 'İstanbul', 'Plain'])
+    await other.send('POST', '/v1/listings', { body: { name } })
+  const found: Record<string, string[]> = {}
+  const queries = ['CAFÉ', 'cafe\u0301 s', 'STRASSE', 'straße', 'οδοσ', 'ΟΔΟΣ', 'i\u0307stan', 'cafe']
+  for (const q of queries) {
+    const { body } = await other.send('GET', `/v1/listings?q=${encodeURIComponent(q)}`)
+    found[q] = body.data.map(({ name }: { name: string }) => name.slice(0, 3))
+  }
+  expect(found).toEqual({
+    CAFÉ: ['Caf'],
+    'cafe\u0301 s': ['Caf'],
+    STRASSE: ['Caf'],
+    straße: ['Caf'],
+    οδοσ: ['Caf'],
+    ΟΔΟΣ: ['Caf'],
+    'i\u0307stan': ['İst'],
+    cafe: [],
+  })
+})

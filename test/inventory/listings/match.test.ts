@@ -33,6 +33,24 @@ test.each([
     { original_id: 'b', original_url: 'u' },
     byUrl,
   ],
+  [
+    'URLs that differ only in the spelling of the host and of the default port',
+    { original_url: 'https://bücher.example/a' },
+    { original_url: 'HTTPS://XN--BCHER-KVA.example:443/a' },
+    byUrl,
+  ],
+  [
+    'URLs with different ports',
+    { original_url: 'https://a.example:8443/' },
+    { original_url: 'https://a.example/' },
+    null,
+  ],
+  [
+    'URLs whose paths differ in case',
+    { original_url: 'https://a.example/A' },
+    { original_url: 'https://a.example/a' },
+    null,
+  ],
   ['different URLs', { original_url: 'u' }, { original_url: 'v' }, null],
   ['neither original ids nor URLs', {}, {}, null],
   [

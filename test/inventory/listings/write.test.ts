@@ -34,6 +34,57 @@ test('POST /v1/listings updates the listing that matches by original_id or origi
   expect([other.status, other.id === first.id]).toEqual([201, false])
 })
 
+test('POST /v1/listings recognizes an original_url in every spelling, and an original_id only as it was sent', async () => {
+  const actor = await service.actor()
+  const first = await create(actor, {
+    name: 'One',
+    original_id: 'Ä1',
+    original_url: 'https://Bücher.example/room?1',
+  })
+  for (const original_url of [
+    'https://xn--bcher-kva.example/room?1',
+    'HTTPS://BU\u0308CHER.example:443/room?1',
+    'https://bücher。example/room?1',
+  ]) {
+    const { status, id } = await create(actor, { name: 'Again', original_url })
+    expect({ original_url, status, id }).toEqual({ original_url, status: 200, id: first.id })
+  }
+  expect(await read(actor, first.id)).toMatchObject({ original_url: 'https://bücher。example/room?1' })
+  for (const original_id of ['A\u03081', 'ä1', ' Ä1'])
+    expect({ original_id, status: (await create(actor, { name: 'Other', original_id })).status }).toEqual({
+      original_id,
+      status: 201,
+    })
+})
+
+test('the oldest of several listings with one original_url is the one that matches', async () => {
+  const actor = await service.actor()
+  const original_url = 'https://a.example/several'
+  const listings: number[] = []
+  for (const original_id of ['c', 'b', 'a'])
+    listings.push((await create(actor, { name: original_id, original_id, original_url })).id)
+  // The last write is the newest, which does not make its listing the one that matches.
+  await actor.send('PATCH', `/v1/listings/${listings[2]}`, { body: { original_url } })
+  const { status, id } = await create(actor, { name: 'Again', original_url })
+  expect({ status, id }).toEqual({ status: 200, id: listings[0] })
+})
+
+test('the names of a listing, its room types and its rooms are trimmed, and their ids are not', async () => {
+  const actor = await service.actor()
+  const { id } = await create(actor, {
+    name: ` ${'x'.repeat(255)}\t`,
+    original_id: ' own ',
+    room_types: [{ id: ' type ', name: ' Single ', rooms: [{ id: ' room ', name: '\u3000One\n' }] }],
+  })
+  expect(await read(actor, id)).toMatchObject({
+    name: 'x'.repeat(255),
+    original_id: ' own ',
+    room_types: [{ original_id: ' type ', name: 'Single', rooms: [{ original_id: ' room ', name: 'One' }] }],
+  })
+  const patched = await actor.send('PATCH', `/v1/listings/${id}`, { body: { name: ' Two ' } })
+  expect({ status: patched.status, name: (await read(actor, id)).name }).toEqual({ status: 200, name: 'Two' })
+})
+
 test('POST /v1/listings never matches a listing of another host', async () => {
   const [one, two] = [await service.actor(), await service.actor()]
   const first = await create(one, { name: 'Mine', original_id: 'same' })
