@@ -110,17 +110,17 @@ const erase = command({
       throw new UsageError('Option --with-open-stays requires --user')
     await withSoundClock(async (administration) => {
       await requireFinished(administration.db)
-      const guests = await selectGuests(administration, args)
-      if (args['dry-run']) return printList(args, guests.map(toListed), listedColumns)
+      const erasures = await selectErasures(administration, args)
+      if (args['dry-run']) return printList(args, erasures.map(toListed), listedColumns)
       if (!args.yes && !process.stdin.isTTY)
         throw new UsageError('Erasing cannot be undone: without a terminal, --yes is required')
-      await confirm(args, `${guests.length} guests will be erased.`)
+      await confirm(args, `${erasures.length} guests will be erased.`)
       const isUnserved = args['from-receipts'] !== undefined
       const erasing = {
         ...{ file: args.receipts, skipsOpenStays: isByAge },
         mayHaveOpenStays: isUnserved || args['with-open-stays'] === true,
       }
-      const receipts = await eraseAll({ ...administration, isUnserved }, guests, erasing)
+      const receipts = await eraseAll({ ...administration, isUnserved }, erasures, erasing)
       print(args, receipts, () => receipts.map((receipt) => jsonText(receipt)).join('\n'))
     })
   },
@@ -128,15 +128,22 @@ const erase = command({
 
 type EraseValues = CommandContext<typeof eraseArgs>['args']
 
+/** A guest to erase. */
+interface Erasure {
+  guest: StoredUser
+  /** Time of the earlier erasure that is repeated; undefined for a new erasure. */
+  at?: Date
+}
+
 /** Returns the guests to erase. */
-async function selectGuests({ db, clock }: Administration, args: EraseValues): Promise<StoredUser[]> {
+async function selectErasures({ db, clock }: Administration, args: EraseValues): Promise<Erasure[]> {
   if (args['from-receipts'] !== undefined)
-    return findReceiptGuests(db, await readReceipts(args['from-receipts']))
+    return findErasuresOf(db, await readReceipts(args['from-receipts']))
   if (args.user !== undefined) {
     const user = await findUserOfAnyHost(db, parseId(args.user))
     if (!args['with-open-stays'])
       requireNoOpenStay(await findBookingsOfUser(db, user.host_id, user.id), clock())
-    return [user]
+    return [{ guest: user }]
   }
   const before = args['stays-ended-before'] as string
   if (!isCalendarDate(before)) throw new UsageError(`"${before}" is not a valid date`)
@@ -144,7 +151,7 @@ async function selectGuests({ db, clock }: Administration, args: EraseValues): P
   const hostId = args.host === undefined ? undefined : parseId(args.host)
   // Without this check, an unknown id would look like a host without old guests.
   if (hostId !== undefined) await findHost(db, hostId)
-  return Array.fromAsync(guestsWithStaysEndedBefore(db, hostId, before, clock()))
+  return Array.fromAsync(guestsWithStaysEndedBefore(db, hostId, before, clock()), (guest) => ({ guest }))
 }
 
 interface EraseOptions {
@@ -158,20 +165,20 @@ interface EraseOptions {
 /** Erases guests one by one. Syncs each guest's receipt to disk before overwriting any of the guest's data. */
 async function eraseAll(
   context: Administration & { isUnserved: boolean },
-  guests: StoredUser[],
+  erasures: Erasure[],
   { file, mayHaveOpenStays, skipsOpenStays }: EraseOptions,
 ): Promise<Receipt[]> {
   const receipts: Receipt[] = []
   const descriptor = file === undefined ? null : openReceipts(file)
   try {
-    for (const guest of guests) {
-      const onBegun = () => {
-        const receipt = receiptOf(guest, context.clock())
+    for (const { guest, at } of erasures) {
+      const onBegun = (begunAt: Date) => {
+        const receipt = receiptOf(guest, begunAt)
         if (descriptor !== null) addReceipt(descriptor, receipt)
         receipts.push(receipt)
       }
       try {
-        await eraseGuest({ ...context, mayHaveOpenStays, onBegun }, guest)
+        await eraseGuest({ ...context, mayHaveOpenStays, at, onBegun }, guest)
       } catch (error) {
         if (!skipsOpenStays || !(error instanceof OpenStayError)) throw error
         note(`Guest ${guest.id} was left out: ${error.message}`)
@@ -184,22 +191,22 @@ async function eraseAll(
 }
 
 /**
- * Returns the guests named by receipts; guests that no longer exist count as erased.
+ * Returns the erasures that receipts record; guests that no longer exist count as erased.
  *
  * @throws Error if a receipt's id belongs to a different guest
  */
-async function findReceiptGuests(db: Db, receipts: Receipt[]): Promise<StoredUser[]> {
-  const guests: StoredUser[] = []
-  for (const { user_id, host_id, user_created_at } of receipts) {
+async function findErasuresOf(db: Db, receipts: Receipt[]): Promise<Erasure[]> {
+  const erasures: Erasure[] = []
+  for (const { user_id, host_id, user_created_at, at } of receipts) {
     const user =
       (await findUserIfAny(db, host_id, user_id)) ??
       (await findUserOfAnyHost(db, user_id).catch(nullIfMissing))
     if (!user) continue
     if (user.host_id !== host_id || user.created_at.getTime() !== Date.parse(user_created_at))
       throw new Error(`User ${user_id} is not the user in the receipt: nothing was erased`)
-    guests.push(user)
+    erasures.push({ guest: user, at: new Date(at) })
   }
-  return guests
+  return erasures
 }
 
 function nullIfMissing(error: unknown): null {
@@ -216,9 +223,11 @@ async function requireFinished(db: Db): Promise<void> {
     )
 }
 
-const toListed = ({ id, host_id, name, created_at }: StoredUser) => ({
-  ...{ user_id: id, host_id, name },
-  created_at: toTimestamp(created_at),
+const toListed = ({ guest }: Erasure) => ({
+  user_id: guest.id,
+  host_id: guest.host_id,
+  name: guest.name,
+  created_at: toTimestamp(guest.created_at),
 })
 
 const listedColumns = { USER: 'user_id', HOST: 'host_id', NAME: 'name', CREATED: 'created_at' } as const

@@ -56,7 +56,11 @@ export async function readReceipts(file: string): Promise<Receipt[]> {
 }
 
 function isReceipt(value: unknown): value is Receipt {
-  const { user_id, host_id, user_created_at } = (value ?? {}) as Partial<Receipt>
-  const isMoment = typeof user_created_at === 'string' && !Number.isNaN(Date.parse(user_created_at))
-  return Number.isSafeInteger(user_id) && Number.isSafeInteger(host_id) && isMoment
+  const { user_id, host_id, user_created_at, at } = (value ?? {}) as Partial<Receipt>
+  const hasIds = Number.isSafeInteger(user_id) && Number.isSafeInteger(host_id)
+  return hasIds && isMoment(user_created_at) && isMoment(at)
+}
+
+function isMoment(value: unknown): boolean {
+  return typeof value === 'string' && !Number.isNaN(Date.parse(value))
 }

@@ -25,8 +25,10 @@ type Context = Pick<AppContext, 'db' | 'clock'> & {
    */
   isBeforeServing?: boolean
   mayHaveOpenStays?: boolean
-  /** Called once the guest can no longer book, before anything is overwritten. */
-  onBegun?: () => void
+  /** Time of an earlier erasure that is repeated after a restore, from its receipt; if absent, the present time. */
+  at?: Date | undefined
+  /** Called with the erasure's time once the guest can no longer book, before anything is overwritten. */
+  onBegun?: (at: Date) => void
 }
 
 /** Error thrown if a guest to be erased has an open stay. */
@@ -50,12 +52,13 @@ export interface Receipt {
   user_id: number
   host_id: number
   user_created_at: string
+  /** Time of the erasure: the `erased_at` of everything that it overwrites. */
   at: string
 }
 
 /** Returns the receipt for a guest's erasure. */
 export function receiptOf({ id, host_id, created_at }: StoredUser, at: Date): Receipt {
-  return { user_id: id, host_id, user_created_at: created_at.toISOString(), at: at.toISOString() }
+  return { user_id: id, host_id, user_created_at: toTimestamp(created_at), at: toTimestamp(at) }
 }
 
 /**
@@ -78,74 +81,68 @@ export function openStays(bookings: StoredBooking[], now: Date): StoredBooking[]
 
 /**
  * Erases a guest's stored data (decisions §26). Each booking and message gets a new version, so that pollers see the
- * erasure like any other change. If the process is killed midway, another call completes the erasure. Repeating a
+ * erasure like any other change. All of them show the same time, the one at which the erasure started. If the process is killed midway, another call completes the erasure. Repeating a
  * completed erasure changes nothing.
  *
  * @throws OpenStayError if the guest has an open stay when the erasure starts, unless `mayHaveOpenStays` is set
  */
 export async function eraseGuest(context: Context, user: StoredUser): Promise<void> {
   const { db } = context
-  await begin(context, user)
-  context.onBegun?.()
+  const at = await begin(context, user)
+  context.onBegun?.(at)
   // The guest can no longer book, so these are all of their bookings.
   const bookings = await findBookingsOfUser(db, user.host_id, user.id)
-  const erasedAt = new Map<number, Date>()
-  for (const booking of bookings) erasedAt.set(booking.id, await eraseBooking(context, booking))
-  for (const booking of bookings) await eraseMessages(context, booking)
+  for (const booking of bookings) await eraseBooking(context, booking, at)
+  for (const booking of bookings) await eraseMessages(context, booking, at)
   for (const response of await findResponsesOf(db, user.host_id, user.id))
-    await overwriteResponse(db, response, eraseResponse(response.body, user.id, erasedAt))
+    await overwriteResponse(db, response, eraseResponse(response.body, user.id, at))
   await eraseReasons(
     db,
     user.host_id,
     bookings.map(({ id }) => bookingTarget(id)),
   )
-  await overwriteUser(db, user, context.clock())
+  await overwriteUser(db, user, { at, now: context.clock() })
 }
 
 /**
  * Marks the guest as being erased. An erasure and a booking both advance the host's clock first, so the later of the
- * two sees the other.
+ * two sees the other. Returns the time of the erasure.
  */
-async function begin({ db, clock, mayHaveOpenStays }: Context, user: StoredUser): Promise<void> {
+async function begin({ db, clock, mayHaveOpenStays, at }: Context, user: StoredUser): Promise<Date> {
   const { host_id, id } = user
-  if (user.erasing_at) return
-  await runUnit(db, {
+  if (user.erasing_at) return user.erasing_at
+  return runUnit(db, {
     queue: hostQueue(host_id),
     async run(session) {
       await countErasure(db, session, host_id)
       const now = clock()
       // The guest may have booked since they were selected for erasure.
       if (!mayHaveOpenStays) requireNoOpenStay(await findBookingsOfUser(db, host_id, id, session), now)
-      await markErasing(db, session, user, now)
       await recordAction(db, { host_id, at: now, action: 'guests erase', target: `user ${id}` }, session)
+      return markErasing(db, session, user, at ?? now)
     },
   })
 }
 
-/**
- * Erases the guest's data in a booking and closes its conversation permanently. Returns the time at which the booking
- * was erased.
- */
-async function eraseBooking(context: Context, { host_id, id }: StoredBooking): Promise<Date> {
+/** Erases the guest's data in a booking and closes its conversation permanently. */
+async function eraseBooking(context: Context, { host_id, id }: StoredBooking, at: Date): Promise<void> {
   const { db, clock } = context
   const conversation = { host_id, booking_id: id }
   await ensureConversation(db, conversation)
   await waitForClock(context, host_id, 'last')
-  return runUnit(db, {
+  await runUnit(db, {
     queue: hostQueue(host_id),
     async run(session) {
-      const now = clock()
       const seen = await findBookingToChange(db, session, host_id, id)
-      if (seen.erased_at) return seen.erased_at
-      const nothing = { special_requests: null, cancellation_reason: null, erased_at: now }
-      await changeBooking(db, session, seen, nothing, now)
-      await closeErased(db, session, conversation, now)
-      return now
+      if (seen.erased_at) return
+      const nothing = { special_requests: null, cancellation_reason: null, erased_at: at }
+      await changeBooking(db, session, seen, nothing, clock())
+      await closeErased(db, session, conversation, at)
     },
   })
 }
 
-async function eraseMessages(context: Context, { host_id, id }: StoredBooking): Promise<void> {
+async function eraseMessages(context: Context, { host_id, id }: StoredBooking, at: Date): Promise<void> {
   const { db, clock } = context
   const conversation = { host_id, booking_id: id }
   for (let left = messagesPerTransaction; left === messagesPerTransaction; ) {
@@ -155,10 +152,11 @@ async function eraseMessages(context: Context, { host_id, id }: StoredBooking): 
       async run(session) {
         const found = await findUnerased(db, session, conversation, messagesPerTransaction)
         if (found.length === 0) return 0
-        const now = clock()
-        const first = await nextMessageVersions(db, session, host_id, now, found.length)
+        const first = await nextMessageVersions(db, session, host_id, clock(), found.length)
         const overwritten = found.map(({ id: message, sender, sender_name }, index) => ({
-          ...{ host_id, id: message, erased_at: now },
+          host_id,
+          id: message,
+          erased_at: at,
           sender_name: sender === 'guest' ? erasedName : sender_name,
           version: new Date(first.getTime() + index * 1000),
         }))
@@ -184,24 +182,22 @@ async function waitForClock(
 
 /**
  * Returns a stored response body without the guest's personal data. Personal fields anywhere in `data` get the values
- * of an erased guest, and each booking's `erased_at` is set to the time at which the booking was erased.
- *
- * @param erasedAt time of erasure by booking id
+ * of an erased guest, and `erased_at` gets the time of the erasure. No field is added: a response that never had
+ * `erased_at`, such as that of a create, has none afterwards.
  */
-export function eraseResponse(body: string, userId: number, erasedAt: ReadonlyMap<number, Date>): string {
+function eraseResponse(body: string, userId: number, at: Date): string {
   const values: Record<string, unknown> = {
     ...erasedPerson(userId),
-    ...{ special_requests: null, cancellation_reason: null, notes: null },
+    special_requests: null,
+    cancellation_reason: null,
+    notes: null,
+    erased_at: toTimestamp(at),
   }
   const erase = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(erase)
     if (typeof value !== 'object' || value === null) return value
-    const at = erasedAt.get((value as { booking_id?: number }).booking_id ?? 0)
     return Object.fromEntries(
-      Object.entries(value).map(([name, part]) => {
-        if (name === 'erased_at' && at) return [name, toTimestamp(at)]
-        return [name, name in values ? values[name] : erase(part)]
-      }),
+      Object.entries(value).map(([name, part]) => [name, name in values ? values[name] : erase(part)]),
     )
   }
   const { data, ...rest } = JSON.parse(body)

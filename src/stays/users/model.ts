@@ -25,9 +25,9 @@ const fields = {
   meta: field.mixed<{ source: string; api_created: boolean; created_by_key: number }>(),
   created_at: field.moment,
   updated_at: field.moment,
-  /** Time at which the guest's erasure started; null if it has not started. From then on, the guest cannot book. */
+  /** Time of the guest's erasure; null if it has not started. From then on, the guest cannot book. */
   erasing_at: field.momentOrNull,
-  /** Time at which the guest's personal data was overwritten; null if it has not been. */
+  /** Time of the guest's erasure, once the personal data is overwritten; null until then. */
   erased_at: field.momentOrNull,
 }
 

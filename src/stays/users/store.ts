@@ -139,22 +139,32 @@ export function findUsersAfter(
   return userModel(db).find(filter).sort({ id: 1 }).limit(limit).lean()
 }
 
-/** Records that a user's erasure has started, unless that was already recorded. */
+/**
+ * Records that a user's erasure has started, unless that was already recorded. Returns the recorded time, which is the
+ * time of the whole erasure.
+ */
 export async function markErasing(
   db: Db,
   session: Session,
   { host_id, id }: Pick<StoredUser, 'host_id' | 'id'>,
-  now: Date,
-): Promise<void> {
-  const filter = { host_id, id, erasing_at: null }
-  await userModel(db).collection.updateOne(filter, { $set: { erasing_at: now } }, { session })
+  at: Date,
+): Promise<Date> {
+  const { collection } = userModel(db)
+  await collection.updateOne({ host_id, id, erasing_at: null }, { $set: { erasing_at: at } }, { session })
+  const options = { session, projection: { erasing_at: 1 } }
+  const marked = await collection.findOne<Pick<StoredUser, 'erasing_at'>>({ host_id, id }, options)
+  return marked?.erasing_at ?? at
 }
 
-/** Overwrites a user's personal data, unless it has already been overwritten. */
+/**
+ * Overwrites a user's personal data, unless it has already been overwritten.
+ *
+ * @param at time of the erasure
+ */
 export async function overwriteUser(
   db: Db,
   { host_id, id }: Pick<StoredUser, 'host_id' | 'id'>,
-  now: Date,
+  { at, now }: { at: Date; now: Date },
 ): Promise<void> {
   const person = erasedPerson(id)
   const change = {
@@ -162,7 +172,7 @@ export async function overwriteUser(
     email_key: emailKey(person.email),
     password_hash: null,
     updated_at: now,
-    erased_at: now,
+    erased_at: at,
   }
   await userModel(db).collection.updateOne({ host_id, id, erased_at: null }, { $set: change })
 }

@@ -226,3 +226,66 @@ test('nobody takes an address of an erased guest, however its domain is spelled'
     })
   }
 })
+
+test('one erasure has one time, also when it is repeated and when a restore undid it', async () => {
+  const actor = await service.actor()
+  const guest = await makeGuest(actor)
+  const { user_id, booking_id, path } = guest
+  await actor.send('POST', `${path}/cancel`, guest.cancelled)
+  const stored = async () => ({
+    user: await userModel(db).findOne({ id: user_id }).lean().orFail(),
+    booking: await bookingModel(db).findOne({ id: booking_id }).lean().orFail(),
+    messages: await messageModel(db).find({ booking_id }).lean(),
+  })
+  const backup = await stored()
+  const timesShown = async () => {
+    const user = await actor.send('GET', `/v1/users/${user_id}`)
+    const booking = await actor.send('GET', `${provider}/bookings/${booking_id}`)
+    const messages = await actor.send('GET', `${provider}/messages?booking_id=${booking_id}`)
+    const replay = await actor.send('POST', `${path}/cancel`, guest.cancelled)
+    return [
+      user.body.data.erased_at,
+      booking.body.data.Booking.erased_at,
+      ...messages.body.data.messages.map(({ erased_at }: { erased_at: string }) => erased_at),
+      replay.body.data.Booking.erased_at,
+    ]
+  }
+  const file = join(folder, 'one-time.ndjson')
+  const erase = (...which: string[]) => adminJson('guests', 'erase', ...which, '--yes')
+  const byUser = ['--user', String(user_id)]
+  const [receipt] = await erase(...byUser, '--receipts', file)
+  expect({ first: await timesShown() }).toEqual({ first: Array(6).fill(receipt.at) })
+  expect({ repeated: await erase(...byUser) }).toEqual({ repeated: [receipt] })
+
+  await userModel(db).replaceOne({ id: user_id }, backup.user)
+  await bookingModel(db).replaceOne({ id: booking_id }, backup.booking)
+  for (const message of backup.messages) await messageModel(db).replaceOne({ id: message.id }, message)
+  expect((await timesShown()).slice(0, 5)).toEqual(Array(5).fill(null))
+  expect({ restored: await erase('--from-receipts', file) }).toEqual({ restored: [receipt] })
+  expect({ restored: await timesShown() }).toEqual({ restored: Array(6).fill(receipt.at) })
+})
+
+test('only a replay that had erased_at shows it after an erasure', async () => {
+  const actor = await service.actor()
+  const guest = await makeGuest(actor)
+  const { user_id, path } = guest
+  await actor.send('POST', `${path}/cancel`, guest.cancelled)
+  const requests = [
+    ['/v1/users', guest.created],
+    ['/v1/bookings', guest.booked],
+    [`${path}/confirm`, guest.confirmed],
+    [`${path}/cancel`, guest.cancelled],
+  ] as const
+  const fieldsOfReplays = async () =>
+    Promise.all(
+      requests.map(async ([to, sending]) => {
+        const { data } = (await actor.send('POST', to, sending)).body
+        return Object.keys(data.Booking ?? data)
+      }),
+    )
+  const before = await fieldsOfReplays()
+  const [receipt] = await adminJson('guests', 'erase', '--user', String(user_id), '--yes')
+  expect(await fieldsOfReplays()).toEqual(before)
+  expect(before.map((fields) => fields.includes('erased_at'))).toEqual([false, false, true, true])
+  expect(receipt.user_id).toBe(user_id)
+})

@@ -112,7 +112,7 @@ test('nobody is found by e-mail from the first step of an erasure on, and lists 
   expect(await listed('?email=guest@example.com')).toEqual([[guest.user_id], 1])
   await inTransaction(db, 'test', (session) => markErasing(db, session, user, now))
   expect(await listed('?email=guest@example.com')).toEqual([[], 0])
-  await overwriteUser(db, user, now)
+  await overwriteUser(db, user, { at: now, now })
   expect(await listed()).toEqual([[other.user_id], 1])
   expect(await listed(`?email=erased-${guest.user_id}@erased.invalid`)).toEqual([[], 0])
   const { data } = (await actor.send('GET', `/v1/users/${guest.user_id}`)).body
