@@ -1618,11 +1618,11 @@ export interface components {
              * @enum {string}
              */
             listing_status: "draft" | "pending" | "published" | "inactive" | (string & {});
-            /** @description Your own id for the listing, unique within the host; determines which listing a create updates; null if not set */
+            /** @description Your own id for the listing, unique within the host and compared exactly; determines which listing a create updates; null if not set */
             original_id: string | null;
             /**
              * Format: uri
-             * @description URL of the listing on your site; used to recognize the listing if it was sent or stored without an `original_id`; stored, never fetched; null if not set
+             * @description URL of the listing on your site; used to recognize the listing if it was sent or stored without an `original_id`; compared as a browser reads it; stored, never fetched; null if not set
              */
             original_url: string | null;
             /** @description Name of the listing */
@@ -1798,14 +1798,14 @@ export interface components {
             updated_at: string;
         };
         ListingCreate: {
-            /** @description Your own id for the listing, unique within the host; determines which listing a create updates; null if not set */
+            /** @description Your own id for the listing, unique within the host and compared exactly; determines which listing a create updates; null if not set */
             original_id?: string | null;
             /**
              * Format: uri
-             * @description URL of the listing on your site; used to recognize the listing if it was sent or stored without an `original_id`; stored, never fetched; null if not set
+             * @description URL of the listing on your site; used to recognize the listing if it was sent or stored without an `original_id`; compared as a browser reads it; stored, never fetched; null if not set
              */
             original_url?: string | null;
-            /** @description Name of the listing */
+            /** @description Name of the listing, trimmed */
             name: string;
             /** @description Size of the property, in `property_size_unit`; null if not set */
             property_size?: number | null;
@@ -1968,14 +1968,14 @@ export interface components {
             };
         };
         ListingPatch: {
-            /** @description Your own id for the listing, unique within the host; determines which listing a create updates; null if not set */
+            /** @description Your own id for the listing, unique within the host and compared exactly; determines which listing a create updates; null if not set */
             original_id?: string | null;
             /**
              * Format: uri
-             * @description URL of the listing on your site; used to recognize the listing if it was sent or stored without an `original_id`; stored, never fetched; null if not set
+             * @description URL of the listing on your site; used to recognize the listing if it was sent or stored without an `original_id`; compared as a browser reads it; stored, never fetched; null if not set
              */
             original_url?: string | null;
-            /** @description Name of the listing */
+            /** @description Name of the listing, trimmed */
             name?: string;
             /** @description Size of the property, in `property_size_unit`; null if not set */
             property_size?: number | null;
@@ -2461,7 +2461,7 @@ export interface components {
             id: number;
             /** @description Your own id for the room; null if you sent none */
             original_id: string | null;
-            /** @description Name of the room; must not be null once a name is stored */
+            /** @description Name of the room, trimmed; must not be null once a name is stored */
             name: string | null;
             /** @description Description of the room; null if not set */
             description: string | null;
@@ -2493,7 +2493,7 @@ export interface components {
             id: number;
             /** @description Your own id for the room type; null if you sent none */
             original_id: string | null;
-            /** @description Name of the room type; must not be null once a name is stored */
+            /** @description Name of the room type, trimmed; must not be null once a name is stored */
             name: string | null;
             /** @description Kind of room (any word); null if not set */
             room_type: string | null;
@@ -2616,7 +2616,7 @@ export interface components {
         RoomTypeWrite: {
             /** @description Id of the room type: our id as an integer or, on create, your own as a string; null or absent to add a new one */
             id?: number | string | null;
-            /** @description Name of the room type; must not be null once a name is stored */
+            /** @description Name of the room type, trimmed; must not be null once a name is stored */
             name?: string | null;
             /** @description Kind of room (any word); null if not set */
             room_type?: string | null;
@@ -2653,7 +2653,7 @@ export interface components {
         RoomWrite: {
             /** @description Id of the room: our id as an integer or, on create, your own as a string; null or absent to add a new one */
             id?: number | string | null;
-            /** @description Name of the room; must not be null once a name is stored */
+            /** @description Name of the room, trimmed; must not be null once a name is stored */
             name?: string | null;
             /** @description Description of the room; null if not set */
             description?: string | null;
@@ -2790,7 +2790,7 @@ export interface components {
         User: {
             /** @description Id of the user */
             user_id: number;
-            /** @description Formatted first and last name */
+            /** @description Formatted first and last name; only the first name if there is no last name */
             name: string;
             /**
              * Format: email
@@ -2799,7 +2799,7 @@ export interface components {
             email: string;
             /** @description First name; title-cased if it is all upper case or all lower case */
             first_name: string;
-            /** @description Last name; title-cased if it is all upper case or all lower case */
+            /** @description Last name; title-cased if it is all upper case or all lower case; empty for a guest with one name */
             last_name: string;
             /** @description Telephone number as written by the guest; null if unknown */
             phone: string | null;
@@ -2814,9 +2814,9 @@ export interface components {
             country: string | null;
             /** @description City; null if unknown */
             city: string | null;
-            /** @description IANA time zone; `UTC` if null or absent */
+            /** @description IANA time zone in its canonical spelling; `UTC` if null or absent */
             timezone: string;
-            /** @description Short language code; `en` if null or absent */
+            /** @description Short language code in its canonical spelling; `en` if null or absent */
             language: string;
             /** @description Status of the account: 1 for active */
             status: number;
@@ -2872,8 +2872,8 @@ export interface components {
             password?: string | null;
             /** @description First name; title-cased if it is all upper case or all lower case */
             first_name: string;
-            /** @description Last name; title-cased if it is all upper case or all lower case */
-            last_name: string;
+            /** @description Last name; title-cased if it is all upper case or all lower case; empty for a guest with one name */
+            last_name?: string | null;
             /** @description Telephone number as written by the guest; null if unknown */
             phone?: string | null;
             /**
@@ -2887,15 +2887,15 @@ export interface components {
             country?: string | null;
             /** @description City; null if unknown */
             city?: string | null;
-            /** @description IANA time zone; `UTC` if null or absent */
+            /** @description IANA time zone in its canonical spelling; `UTC` if null or absent */
             timezone?: string | null;
-            /** @description Short language code; `en` if null or absent */
+            /** @description Short language code in its canonical spelling; `en` if null or absent */
             language?: string | null;
         };
         UserInFull: {
             /** @description Id of the user */
             user_id: number;
-            /** @description Formatted first and last name */
+            /** @description Formatted first and last name; only the first name if there is no last name */
             name: string;
             /**
              * Format: email
@@ -2904,7 +2904,7 @@ export interface components {
             email: string;
             /** @description First name; title-cased if it is all upper case or all lower case */
             first_name: string;
-            /** @description Last name; title-cased if it is all upper case or all lower case */
+            /** @description Last name; title-cased if it is all upper case or all lower case; empty for a guest with one name */
             last_name: string;
             /** @description Telephone number as written by the guest; null if unknown */
             phone: string | null;
@@ -2919,9 +2919,9 @@ export interface components {
             country: string | null;
             /** @description City; null if unknown */
             city: string | null;
-            /** @description IANA time zone; `UTC` if null or absent */
+            /** @description IANA time zone in its canonical spelling; `UTC` if null or absent */
             timezone: string;
-            /** @description Short language code; `en` if null or absent */
+            /** @description Short language code in its canonical spelling; `en` if null or absent */
             language: string;
             /** @description Status of the account: 1 for active */
             status: number;
