@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -257,12 +257,31 @@ test('one erasure has one time, also when it is repeated and when a restore undi
   expect({ first: await timesShown() }).toEqual({ first: Array(6).fill(receipt.at) })
   expect({ repeated: await erase(...byUser) }).toEqual({ repeated: [receipt] })
 
+  const timeless = join(folder, 'timeless.ndjson')
+  await writeFile(timeless, JSON.stringify({ ...receipt, at: 'never' }))
+  const refused = await admin('guests', 'erase', '--from-receipts', timeless, '--yes')
+  expect({ code: refused.code, stderr: refused.stderr }).toEqual({
+    code: 1,
+    stderr: `Line 1 of "${timeless}" is not a receipt: nothing was erased\n`,
+  })
+
   await userModel(db).replaceOne({ id: user_id }, backup.user)
   await bookingModel(db).replaceOne({ id: booking_id }, backup.booking)
   for (const message of backup.messages) await messageModel(db).replaceOne({ id: message.id }, message)
   expect((await timesShown()).slice(0, 5)).toEqual(Array(5).fill(null))
   expect({ restored: await erase('--from-receipts', file) }).toEqual({ restored: [receipt] })
   expect({ restored: await timesShown() }).toEqual({ restored: Array(6).fill(receipt.at) })
+})
+
+test('two commands that erase one guest at the same moment make one erasure with one time', async () => {
+  const actor = await service.actor()
+  const { user_id } = await makeGuest(actor, { checkin_at: '2020-01-01', checkout_at: '2020-02-01' })
+  const user = await userModel(db).findOne({ id: user_id }).lean().orFail()
+  const times: Date[] = []
+  const context = { ...service.live, onBegun: (at: Date) => void times.push(at) }
+  await Promise.all([eraseGuest(context, user), eraseGuest(context, user)])
+  const { erased_at } = await userModel(db).findOne({ id: user_id }).lean().orFail()
+  expect({ times }).toEqual({ times: [erased_at, erased_at] })
 })
 
 test('only a replay that had erased_at shows it after an erasure', async () => {
