@@ -80,7 +80,7 @@ export const backup = command({
 })
 
 /**
- * Returns the high-water marks of the data to be replaced; undefined if the data is missing or unreadable, because a
+ * Returns the high-water marks of the data to be replaced; the error if the data is missing or unreadable, because a
  * restore must also replace data that is damaged.
  */
 function readBefore() {
@@ -88,7 +88,7 @@ function readBefore() {
     live: await readHighWaterMarks(db),
     sandbox: await readHighWaterMarks(sandboxDatabase(db)),
   })
-  return withDatabase(read, { skipMigrations: true }).catch(() => undefined)
+  return withDatabase(read, { skipMigrations: true }).catch((error: Error) => error)
 }
 
 export const restore = command({
@@ -109,11 +109,14 @@ export const restore = command({
     if (oldest > known) throw new FutureSchemaError(oldest, known)
     await confirm(args, `Data stored since ${completed_at} will no longer be served.`)
     await requireNotRunning(dataDir)
-    const before = await readBefore()
+    const found = await readBefore()
     const aside = await restoreEmbedded(folder, dataDir, new Date())
     if (aside) note(`The previous data was moved to ${aside}`)
-    if (aside && !before)
-      note('The previous data could not be read: ids and versions continue from the backup')
+    if (aside && found instanceof Error)
+      note(
+        `The previous data could not be read (${found.message}): ids and versions continue from the backup`,
+      )
+    const before = found instanceof Error ? undefined : found
     const move = (act: Act) => makeSafe(act, defaultDistance, before)
     const moved = await administer('db restore', folder, move, { record: 'upfront' })
     print(args, { folder, completed_at, ...toRecord(moved) }, record)
