@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, statfs } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -14,6 +14,8 @@ declare module 'vitest' {
     redisUrl: string
     /** Two processes of the service with the settings of `testEnvironment()`, for tests that need another process. */
     serviceUrls: [string, string]
+    /** The folder in which everything that this run creates has its temporary files. */
+    temporaryFolder: string
   }
 }
 
@@ -31,6 +33,18 @@ async function dataFolder(): Promise<string> {
   return mkdtemp(join(bavail * bsize >= neededBytes ? inMemory : tmpdir(), 'partner-test-'))
 }
 
+/**
+ * Creates a temporary folder for this run only, and makes it the temporary folder of all workers and of the programs
+ * that they start. Without it, each run would leave a hundred folders behind: of tests, of browsers and of tools.
+ */
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'partner-run-'))
+  // Programs that a test starts under another account, such as nginx's workers, have files in it too.
+  await chmod(folder, 0o755)
+  process.env.TMPDIR = folder
+  return folder
+}
+
 async function startMongod(dataDir: string) {
   await mkdir(join(dataDir, 'mongodb'))
   const port = await freePort()
@@ -45,6 +59,7 @@ async function startMongod(dataDir: string) {
  * and key.
  */
 export default async function setup(project: TestProject) {
+  const temporary = await temporaryFolder()
   const dataDir = await dataFolder()
   const [mongod, redis] = await Promise.all([startMongod(dataDir), startRedis()])
   const environment = environmentOf(mongod.url, redis.url)
@@ -52,9 +67,12 @@ export default async function setup(project: TestProject) {
   project.provide('mongodbUrl', mongod.url)
   project.provide('redisUrl', redis.url)
   project.provide('serviceUrls', [one.url, other.url])
+  project.provide('temporaryFolder', temporary)
   return async () => {
     await Promise.all([one.stop(), other.stop()])
     await Promise.all([mongod.close(), redis.stop()])
     await rm(dataDir, { recursive: true, force: true })
+    // A program that a test has just killed may still be writing.
+    await rm(temporary, { recursive: true, force: true, maxRetries: 10 })
   }
 }
