@@ -38,20 +38,29 @@ export class CountsExchange<Worker extends Reachable> {
   receive(message: FromWorker, from: Worker): void {
     if (message === 'listening') return
     if ('gather' in message) {
-      this.gather().then((all) => sendTo(from, { gathered: message.gather, all }))
+      this.gather().then(
+        (all) => sendTo(from, { gathered: message.gather, all }),
+        // The worker that asked stops waiting after 2 s and responds with its own counts.
+        () => {},
+      )
       return
     }
     this.reports.set(from, message.counts)
     this.rounds.get(message.reportOf)?.(from)
   }
 
-  /** Keeps the final counts of a worker that has exited. */
+  /** Keeps the final counts of a worker that has exited. Counts that cannot be added up are dropped. */
   async end(worker: Worker): Promise<void> {
     const last = this.reports.get(worker)
     this.reports.delete(worker)
     if (!last) return
     const sums = last.filter(({ type }) => String(type) === 'counter' || String(type) === 'histogram')
-    this.exitedCounts = [await AggregatorRegistry.aggregate([...this.exitedCounts, sums]).getMetricsAsJSON()]
+    try {
+      const all = [...this.exitedCounts, sums]
+      this.exitedCounts = [await AggregatorRegistry.aggregate(all).getMetricsAsJSON()]
+    } catch {
+      // Workers of two releases may count differently while an upgrade replaces the program's files.
+    }
   }
 
   private async gather(): Promise<Counts[]> {
@@ -99,7 +108,8 @@ export function joinExchange(own: () => Promise<Counts>): Membership {
   const waiting = new Map<number, (all: Counts[]) => void>()
   const report = async (round: number) => notifySupervisor({ reportOf: round, counts: await own() })
   process.on('message', (message: ToWorker) => {
-    if ('report' in message) report(message.report)
+    // A worker that cannot report is left out, and the supervisor uses its previous report.
+    if ('report' in message) report(message.report).catch(() => {})
     else if ('gathered' in message) waiting.get(message.gathered)?.(message.all)
   })
   let last = 0

@@ -1,3 +1,6 @@
+import { copyFile, mkdtemp, rename } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { freePort } from '../../src/platform/process.ts'
 
 /** The project folder. */
@@ -7,6 +10,8 @@ export const root = new URL('../..', import.meta.url).pathname
 export interface ServiceProcess {
   url: string
   pid: number
+  /** Resolves to the exit code. */
+  exited: Promise<number>
   /** Returns everything that the process has printed so far. */
   output(): string
   /** Kills the process, because a graceful shutdown takes a few seconds. Tests of the shutdown use `end`. */
@@ -20,14 +25,16 @@ export interface ServiceProcess {
  *
  * @param inside a command prefix that runs the service elsewhere, such as in a namespace
  * @param main a program to start instead of `src/main.ts`
+ * @param runtime a copy of the runtime's binary that the test may take away
  */
 export async function startService(
   environment: Record<string, string>,
   inside: string[] = [],
   main = 'src/main.ts',
+  runtime = process.execPath,
 ): Promise<ServiceProcess> {
   const port = Number(environment.PORT ?? (await freePort()))
-  const child = Bun.spawn([...inside, process.execPath, main], {
+  const child = Bun.spawn([...inside, runtime, main], {
     cwd: root,
     env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'warn', ...environment, PORT: String(port) },
     stdout: 'pipe',
@@ -43,6 +50,7 @@ export async function startService(
   const service: ServiceProcess = {
     url: `${environment.TLS_CERT_FILE ? 'https' : 'http'}://127.0.0.1:${port}`,
     pid: child.pid,
+    exited: child.exited,
     output: () => output,
     async stop() {
       child.kill('SIGKILL')
@@ -70,6 +78,17 @@ async function isReady(url: string): Promise<boolean> {
     (response) => response.ok,
     () => false,
   )
+}
+
+/** Copies the runtime's binary. While the copy is hidden, every start of a process from it fails. */
+export async function copyRuntime() {
+  const path = join(await mkdtemp(join(tmpdir(), 'partner-runtime-')), 'bun')
+  await copyFile(process.execPath, path)
+  return {
+    path,
+    hide: () => rename(path, `${path}.hidden`),
+    restore: () => rename(`${path}.hidden`, path),
+  }
 }
 
 /** Returns the process ids of a service's workers, including those that are starting or stopping. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { isAlive } from '../../../src/platform/process.ts'
 import { testApp, testEnvironment } from '../../support/app.ts'
-import { startService, workersOf } from '../../support/processes.ts'
+import { copyRuntime, startService, workersOf } from '../../support/processes.ts'
 
 const observer = await testApp()
 
@@ -66,7 +66,7 @@ test.concurrent('SIGTERM in the middle of a rolling restart leaves no worker beh
   await Promise.all([50, 400, 900].map(stopAfter))
 })
 
-test.concurrent('a new worker that dies before it listens leaves the old one in place, and the next restart works', async () => {
+test.concurrent('a new worker that dies before it listens leaves the old one in place, and is tried again', async () => {
   const service = await startService({ ...testEnvironment(), WORKERS: '2' })
   while ((await workersOf(service.pid)).length < 2) await Bun.sleep(50)
   const before = await workersOf(service.pid)
@@ -74,13 +74,53 @@ test.concurrent('a new worker that dies before it listens leaves the old one in 
   const successor = async () => (await workersOf(service.pid)).find((pid) => !before.includes(pid))
   while (!(await successor())) await Bun.sleep(10)
   process.kill((await successor()) as number, 'SIGKILL')
-  // The other worker is restarted nevertheless.
-  while ((await workersOf(service.pid)).filter((pid) => !before.includes(pid)).length !== 1)
-    await Bun.sleep(50)
-  while ((await workersOf(service.pid)).length !== 2) await Bun.sleep(50)
+  while (!service.output().includes('its predecessor keeps serving')) await Bun.sleep(20)
   expect(await workersOf(service.pid)).toContain(before[0])
-  process.kill(service.pid, 'SIGHUP')
-  while ((await workersOf(service.pid)).includes(before[0] as number)) await Bun.sleep(50)
+  expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
+  // The second try replaces both workers, without another signal.
+  while ((await workersOf(service.pid)).some((pid) => before.includes(pid))) await Bun.sleep(50)
   expect((await fetch(`${service.url}/readyz`)).status).toBe(200)
   expect(await service.end('SIGTERM')).toBe(0)
+})
+
+test.concurrent('after a restart that could not start anything, SIGTERM still waits for the request in progress', async () => {
+  const runtime = await copyRuntime()
+  const service = await startService(testEnvironment({ WORKERS: '2' }), [], 'src/main.ts', runtime.path)
+  const { key } = await observer.actor()
+  while ((await workersOf(service.pid)).length < 2) await Bun.sleep(50)
+  await runtime.hide()
+  process.kill(service.pid, 'SIGHUP')
+  while (!service.output().includes('its predecessor keeps serving')) await Bun.sleep(20)
+  const living = await workersOf(service.pid)
+  const { promise: rest, resolve: sendRest } = Promise.withResolvers<void>()
+  const body = (async function* () {
+    yield '{"first_name":"Ada",'
+    await rest
+    yield '"last_name":"Lovelace"}'
+  })()
+  const headers = { 'x-api-key': key, 'content-type': 'application/json' }
+  const answer = fetch(`${service.url}/v1/users`, { method: 'POST', headers, body: body as never })
+  await Bun.sleep(1000)
+  const end = service.end('SIGTERM')
+  // By then, a worker without a request in progress has exited.
+  while (living.filter(isAlive).length > 1) await Bun.sleep(20)
+  expect(isAlive(service.pid)).toBe(true)
+  sendRest()
+  // The e-mail address is missing.
+  expect((await answer).status).toBe(422)
+  expect(await end).toBe(0)
+  expect(living.filter(isAlive)).toEqual([])
+})
+
+test.concurrent('a supervisor that has had no worker for 30 s exits with an error, so that what supervises it acts', async () => {
+  const runtime = await copyRuntime()
+  const service = await startService(testEnvironment({ WORKERS: '2' }), [], 'src/main.ts', runtime.path)
+  while ((await workersOf(service.pid)).length < 2) await Bun.sleep(50)
+  const living = await workersOf(service.pid)
+  await runtime.hide()
+  const since = performance.now()
+  for (const pid of living) process.kill(pid, 'SIGKILL')
+  expect(await service.exited).toBe(1)
+  expect(performance.now() - since).toBeGreaterThan(29_000)
+  expect(service.output()).toContain('No worker has served for 30 s')
 })
