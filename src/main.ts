@@ -24,7 +24,7 @@ async function serve(config: Config): Promise<void> {
   // Checked before anything is opened, so that a service that runs already is the only thing the user reads about.
   if (worker === undefined) requireFreePort(config)
   const ending = whenAskedToStop(worker !== undefined)
-  ending.then(() => setTimeout(() => process.exit(0), shutdownLimitMilliseconds).unref())
+  void ending.then(() => setTimeout(() => process.exit(0), shutdownLimitMilliseconds).unref())
   const context = await compose(config)
   const { live, metrics } = context
   if (worker !== undefined) metrics.joinWorkers()

@@ -107,7 +107,12 @@ export class WebhookWorker {
     this.heldUntil = until
     if (this.isStopped) return
     // A wrong clock would date signatures wrongly and mistime attempts, so another process must take over.
-    if (!clockWatch.isSound()) return void this.handOver()
+    if (!clockWatch.isSound()) {
+      this.handOver().catch((error) =>
+        this.app.log.warn({ error: String(error) }, 'Cannot hand over the sending of hints'),
+      )
+      return
+    }
     if (!wasHolder) {
       this.unfollow()
       this.following = this.app.changes.follow((hostId) => this.sender.scheduleCheck(hostId))

@@ -79,7 +79,7 @@ class StatementQueue {
     const calls = this.waiting.get(statement)
     if (calls) calls.push(call)
     else this.waiting.set(statement, [call])
-    if (!this.isRunning) this.run(db, session)
+    if (!this.isRunning) void this.run(db, session)
     return call.outcome.promise as Promise<Result>
   }
 
