@@ -16,6 +16,8 @@ export interface ReplicaSet {
   url: string
   /** Kills the primary with SIGKILL; returns a function that restarts it and waits until it has caught up. */
   killPrimary(): Promise<() => Promise<void>>
+  /** Makes the primary step down, as for maintenance, and waits until another member is primary. */
+  stepDown(): Promise<void>
   /** Freezes the primary with SIGSTOP, so its connections stay open and silent; returns a function that resumes it. */
   freezePrimary(): Promise<() => Promise<void>>
   /** Freezes all secondaries, so that no majority acknowledges writes. The primary does not notice at first. */
@@ -25,14 +27,15 @@ export interface ReplicaSet {
 
 const electionTimeoutMillis = 2000
 
-export async function startReplicaSet(size = 3): Promise<ReplicaSet> {
+/** @param options further options of each server */
+export async function startReplicaSet(size = 3, options: string[] = []): Promise<ReplicaSet> {
   const folder = await mkdtemp(join(tmpdir(), 'partner-replicas-'))
   const members: Member[] = []
   for (let index = 0; index < size; index += 1) {
     const port = await freePort()
     const dbpath = join(folder, String(index))
     await Bun.write(join(dbpath, '.keep'), '')
-    members.push({ port, dbpath, process: launch(port, dbpath) })
+    members.push({ port, dbpath, process: launch(port, dbpath, options) })
   }
   const [first] = members as [Member]
   const config = {
@@ -50,9 +53,19 @@ export async function startReplicaSet(size = 3): Promise<ReplicaSet> {
       primary.process.kill('SIGKILL')
       await primary.process.exited
       return async () => {
-        primary.process = launch(primary.port, primary.dbpath)
+        primary.process = launch(primary.port, primary.dbpath, options)
         await until(() => isSettled(members))
       }
+    },
+    async stepDown() {
+      const { port } = await until(() => primaryOf(members))
+      // An old server closes the connection on which it is asked.
+      const command = { replSetStepDown: 2, secondaryCatchUpPeriodSecs: 1 }
+      await until(async () => {
+        await admin(port, command).catch(() => {})
+        return (await admin(port, { isMaster: 1 })).ismaster ? undefined : true
+      })
+      await until(() => primaryOf(members))
     },
     async freezePrimary() {
       const primary = await until(() => primaryOf(members))
@@ -79,11 +92,11 @@ export async function startReplicaSet(size = 3): Promise<ReplicaSet> {
   }
 }
 
-function launch(port: number, dbpath: string): Bun.Subprocess {
+function launch(port: number, dbpath: string, options: string[]): Bun.Subprocess {
   const place = ['--dbpath', dbpath, '--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket']
   const set = ['--replSet', 'replicas', '--oplogSize', '64', '--wiredTigerCacheSizeGB', '0.25']
   const command = [findMongod(), ...place, ...set, '--setParameter', 'transactionLifetimeLimitSeconds=3']
-  return Bun.spawn(command, { stdout: 'ignore', stderr: 'ignore' })
+  return Bun.spawn([...command, ...options], { stdout: 'ignore', stderr: 'ignore' })
 }
 
 /** Repeats a query until it has a result, for up to four minutes. */

@@ -1,6 +1,7 @@
 import mongoose, { type ClientSession, type Connection, mongo } from 'mongoose'
 import { serversOf } from '../../core/config.ts'
 import { majorityTimeoutMilliseconds } from '../time-limits.ts'
+import { makeReadsRepeatable } from './repeated-reads.ts'
 
 export type Db = Connection
 export type Session = ClientSession
@@ -17,6 +18,8 @@ ByteUtils.toUTF8 = (bytes, start, end, fatal) => {
   const text = bytes instanceof Buffer ? bytes.toString('utf8', start, end) : null
   return text === null || (fatal && text.includes('\ufffd')) ? toUTF8(bytes, start, end, fatal) : text
 }
+
+makeReadsRepeatable()
 
 /** Time limits for an operation to get a connection and to receive its response. */
 const limits = { waitQueueTimeoutMS: 4000, socketTimeoutMS: 4000 }

@@ -15,8 +15,13 @@ const unreachable = [
   mongo.MongoWriteConcernError,
 ]
 
-/** Error codes of a server that is not primary or is shutting down, as listed in the MongoDB driver specifications. */
-const notPrimaryCodes = new Set<unknown>([91, 189, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436])
+/**
+ * Error codes of a server that is not primary, is shutting down or has just become primary (134), as listed in the
+ * MongoDB driver specifications.
+ */
+const notPrimaryCodes = new Set<unknown>([91, 134, 189, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436])
+/** Error codes of a cursor that its server no longer has. */
+const lostCursorCodes = new Set<unknown>([43, 237])
 /** Labels of errors that the driver retries until a time limit. */
 const transientLabels = ['TransientTransactionError', 'RetryableWriteError']
 
@@ -28,6 +33,15 @@ export function isUnreachable(error: unknown): boolean {
     error instanceof mongo.MongoServerError &&
     (notPrimaryCodes.has(error.code) || transientLabels.some((label) => error.hasErrorLabel(label)))
   )
+}
+
+/**
+ * True if the same read may succeed in a moment on another server. A read that got no connection is not repeated,
+ * because the database is then busy rather than gone.
+ */
+export function isRepeatable(error: unknown): boolean {
+  if (isNamed(error, 'MongoWaitQueueTimeoutError')) return false
+  return isUnreachable(error) || (error instanceof mongo.MongoServerError && lostCursorCodes.has(error.code))
 }
 
 function isNamed(error: unknown, name: string): boolean {

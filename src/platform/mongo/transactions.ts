@@ -11,6 +11,7 @@ import {
 } from '../time-limits.ts'
 import type { Db, Session } from './connection.ts'
 import { busy, isDuplicate } from './errors.ts'
+import { repeatRead } from './repeated-reads.ts'
 import { DependentChangesError, runInStep } from './statements.ts'
 
 const queues = new KeyedMutex(queueTimeoutMilliseconds, busy)
@@ -140,7 +141,7 @@ function isMemberError(error: unknown): boolean {
  * a majority has acknowledged. Keep the reads short, as in any transaction.
  */
 export function inSnapshot<T>(db: Db, read: (session: Session) => Promise<T>): Promise<T> {
-  return inSpan('snapshot', () => runTransaction(db, read))
+  return inSpan('snapshot', () => repeatRead(() => runTransaction(db, read)))
 }
 
 /**
@@ -161,7 +162,7 @@ async function runTransaction<T>(
       if (attempt > 0) await pause(attempt)
       if (Date.now() > deadline) throw busy()
       attempt += 1
-      return work(session)
+      return work(session).catch(rethrowTransient)
     },
     {
       readConcern: { level: 'snapshot' },
@@ -175,6 +176,16 @@ async function runTransaction<T>(
     // This is not awaited. It aborts any open transaction, and ends the session even if the driver is still retrying.
     session.endSession().catch(() => {})
   }
+}
+
+/**
+ * Rethrows an error of a transaction's work, marked so that the driver repeats the work if the connection was lost. The
+ * driver itself marks errors of commands, but not those of connections that break while they are being opened. Without
+ * the mark, work that begins while the primary steps down would fail at once.
+ */
+function rethrowTransient(error: unknown): never {
+  if (error instanceof mongoose.mongo.MongoNetworkError) error.addErrorLabel('TransientTransactionError')
+  throw error
 }
 
 /**
