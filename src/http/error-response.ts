@@ -65,7 +65,9 @@ export function toErrorResponse(context: FailureContext, log: Logger): Response 
   if (!known) {
     // A malformed path parameter may contain an API key.
     const path = loggedPath(context.route ?? '', new URL(request.url).pathname)
-    log.error({ err: thrown, request_id: requestIdOf(context), method: request.method, path })
+    const where = { request_id: requestIdOf(context), method: request.method, path }
+    // With a message of its own, the line does not repeat the error's message, which may quote a stored value.
+    log.error({ err: thrown, ...where }, 'An unexpected error')
   }
   const { status, type, message, errors } = describeError(known ?? unexpected)
   set.status = status

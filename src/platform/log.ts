@@ -1,4 +1,4 @@
-import pino, { type Logger } from 'pino'
+import pino, { type Logger, type LoggerOptions } from 'pino'
 
 /** Fields that are never logged, because they may contain secrets. */
 const redaction = {
@@ -25,5 +25,40 @@ export function openLog(level: string): Logger {
   destination.on('error', () => {})
   // `end` gives up if the lines cannot be written; `flushSync` would try for ever, and the process would never exit.
   process.on('exit', () => destination.end())
-  return pino({ level, redact: redaction }, destination)
+  return pino(logOptions(level), destination)
+}
+
+/**
+ * Returns the options of every log. An error is logged as `err`, or as text as `error`, and in both forms without stored
+ * or sent values. Without that, a guest's data would be in the log, because the database's errors carry whole documents.
+ */
+export function logOptions(level: string): LoggerOptions {
+  return { level, redact: redaction, serializers: { err: describeThrown, error: hideValues } }
+}
+
+const maxCauses = 3
+
+/** Returns the parts of an error that never contain a document. */
+function describeThrown(thrown: unknown, depth = 0): Record<string, unknown> {
+  if (!(thrown instanceof Error)) return { type: typeof thrown }
+  const { name, stack = '', cause } = thrown
+  const { code } = thrown as { code?: unknown }
+  const isCode = typeof code === 'number' || typeof code === 'string'
+  const message = hideValues(thrown.message)
+  // The stack begins with the message.
+  const frames = stack.split('\n').filter((line) => /^\s+at /.test(line))
+  return {
+    type: name,
+    message,
+    stack: [`${name}: ${message}`, ...frames].join('\n'),
+    ...(isCode ? { code } : {}),
+    ...(cause === undefined || depth >= maxCauses ? {} : { cause: describeThrown(cause, depth + 1) }),
+  }
+}
+
+/** Removes the values that the database and its driver quote in a message: of a unique index, and of a failed cast. */
+export function hideValues(text: unknown): string {
+  return String(text)
+    .replace(/dup key: [\s\S]*/, 'dup key: …')
+    .replace(/\b(value) (["'`])[\s\S]*\2/, '$1 …')
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../../core/clock.ts'
 import { inTrace, resumeTrace } from '../../core/trace.ts'
+import { hideValues } from '../log.ts'
 import type { Db } from '../mongo/connection.ts'
 import { claimJob, deleteJob, type Job, type JobHandler, rescheduleJob, type Topics } from './outbox.ts'
 
@@ -133,7 +134,7 @@ class Lane {
     const pause = Math.min(maxPauseMilliseconds, 2 ** job.attempts * 250)
     const { topic, attempts } = job
     this.log.warn({ topic, attempts, parked, error: String(error) }, 'A job failed')
-    const change = { parked, due_at: new Date(now + pause), last_error: String(error) }
+    const change = { parked, due_at: new Date(now + pause), last_error: hideValues(error) }
     await rescheduleJob(this.db, job, change)
     this.dueAt = Math.min(this.dueAt, now + pause)
   }
