@@ -14,6 +14,8 @@ export interface RunningNginx {
   environment: Record<string, string>
   /** Replaces the certificate while requests are being served; resolves once new connections get the new one. */
   renewCertificate(): Promise<void>
+  /** Returns the lines of the request log. */
+  logged(): Promise<{ path: string }[]>
   stop(): Promise<void>
 }
 
@@ -99,6 +101,10 @@ export async function startNginx(targets: number[], keepsAlive = true): Promise<
       await copyFile(next.key, key)
       child.kill('SIGHUP')
       while ((await served()) === before) await Bun.sleep(30)
+    },
+    async logged() {
+      const lines = (await readFile(join(folder, 'access.log'), 'utf8')).trim().split('\n')
+      return lines.map((line) => JSON.parse(line))
     },
     async stop() {
       child.kill('SIGTERM')
