@@ -23,7 +23,9 @@ test('the log of nginx shows paths as the log of the service does, and never a p
   const service = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('ok') })
   const proxy = await startNginx([service.port as number])
   onTestFinished(() => Promise.all([proxy.stop(), service.stop(true)]).then(() => {}))
-  const before = (await proxy.logged()).length
+  // One request has shown that nginx is up.
+  const before = 1
+  await expect.poll(async () => (await proxy.logged()).length).toBe(before)
   const send = (path: string) => proxy.fetch(proxy.url + path).then((response) => response.arrayBuffer())
 
   const { app } = await testApp()

@@ -103,8 +103,8 @@ export async function startNginx(targets: number[], keepsAlive = true): Promise<
       while ((await served()) === before) await Bun.sleep(30)
     },
     async logged() {
-      const lines = (await readFile(join(folder, 'access.log'), 'utf8')).trim().split('\n')
-      return lines.map((line) => JSON.parse(line))
+      const lines = (await readFile(join(folder, 'access.log'), 'utf8')).split('\n')
+      return lines.slice(0, -1).map((line) => JSON.parse(line))
     },
     async stop() {
       child.kill('SIGTERM')
