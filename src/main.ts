@@ -2,7 +2,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { createApp } from './app.ts'
 import { type Config, ConfigError, describeConfig, readConfig } from './core/config.ts'
 import { openLog } from './platform/log.ts'
-import { expiryOf, type KeyPair } from './process/certificate.ts'
+import { expiryOf, type KeyPair, tlsOptionsOf } from './process/certificate.ts'
 import { greet, isEmpty, seedDemo } from './process/demo.ts'
 import { drainServer, shutdownLimitMilliseconds, whenAskedToStop } from './process/shutdown.ts'
 import { Supervisor, workerVariable } from './process/supervisor.ts'
@@ -39,7 +39,7 @@ async function serve(config: Config): Promise<void> {
       hostname: config.host,
       port: config.port,
       reusePort: worker !== undefined,
-      ...(tls ? { tls } : {}),
+      ...(tls ? { tls: tlsOptionsOf(tls) } : {}),
       maxRequestBodySize: maxRequestBytes,
       idleTimeout: idleSeconds,
     })

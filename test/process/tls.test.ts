@@ -2,8 +2,9 @@ import { copyFile, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { readConfig } from '../../src/core/config.ts'
+import { readKeyPair, tlsOptionsOf } from '../../src/process/certificate.ts'
 import { testApp, testEnvironment } from '../support/app.ts'
 import { type Certificates, makeCertificates } from '../support/certificates.ts'
 import { seriesOf } from '../support/metrics.ts'
@@ -34,6 +35,47 @@ function certificateOf(url: string, { authority }: Certificates): Promise<string
     })
   })
 }
+
+/** Returns the suite on which `openssl s_client` agrees with the server; `none` if the server refuses all of them. */
+async function suiteOf(url: string, ...options: string[]): Promise<string> {
+  const address = `127.0.0.1:${new URL(url).port}`
+  const { stdout } = await Bun.$`openssl s_client -connect ${address} ${options} < /dev/null`
+    .quiet()
+    .nothrow()
+  const [, suite = ''] = /Cipher is (\S+)/.exec(stdout.toString()) ?? []
+  return suite === '(NONE)' ? 'none' : suite
+}
+
+test('TLS 1.2 is spoken only with the suites of the nginx configuration, which have forward secrecy', async () => {
+  const folder = await newFolder()
+  const cert = join(folder, 'rsa.pem')
+  const key = join(folder, 'rsa.key')
+  await Bun.$`openssl req -x509 -newkey rsa:2048 -nodes -keyout ${key} -out ${cert} -days 1 -subj /CN=127.0.0.1`.quiet()
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    tls: tlsOptionsOf(readKeyPair({ cert, key })),
+    fetch: () => new Response(),
+  })
+  onTestFinished(() => server.stop(true))
+  const url = `https://127.0.0.1:${server.port}`
+  for (const suite of [
+    'AES128-GCM-SHA256',
+    'AES256-SHA',
+    'ECDHE-RSA-AES128-SHA',
+    'DHE-RSA-AES128-GCM-SHA256',
+  ])
+    expect({ suite, agreed: await suiteOf(url, '-tls1_2', '-cipher', suite) }).toEqual({
+      suite,
+      agreed: 'none',
+    })
+  const nginx = await readFile('deploy/nginx/nginx.conf', 'utf8')
+  const [, suites = ''] = /ssl_ciphers (.+);/.exec(nginx) ?? []
+  expect(tlsOptionsOf({ cert: '', key: '' }).ciphers).toBe(suites)
+  for (const suite of suites.split(':').filter((name) => name.includes('-RSA-')))
+    expect(await suiteOf(url, '-tls1_2', '-cipher', suite)).toBe(suite)
+  expect(await suiteOf(url, '-tls1_3')).toMatch(/^TLS_/)
+})
 
 test.each(isSoak ? [2, 3] : [1])(
   'SIGHUP renews the certificate of %i workers without a lost request, and a pair that does not match is not taken',
@@ -66,6 +108,7 @@ test.each(isSoak ? [2, 3] : [1])(
       expect(led.headers.get('strict-transport-security')).toBe('max-age=31536000')
     }
 
+    expect(await suiteOf(service.url, '-tls1_2', '-cipher', 'ECDHE-ECDSA-AES128-SHA')).toBe('none')
     const shown = await certificateOf(service.url, first)
     const kept = await workersOf(service.pid)
     await copyFile(second.key, settings.TLS_KEY_FILE)
