@@ -2,6 +2,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { createApp } from './app.ts'
 import { type Config, ConfigError, describeConfig, readConfig } from './core/config.ts'
 import { openLog } from './platform/log.ts'
+import { isPatched } from './platform/mongo/patched-versions.ts'
 import { expiryOf, type KeyPair, tlsOptionsOf } from './process/certificate.ts'
 import { greet, isEmpty, seedDemo } from './process/demo.ts'
 import { drainServer, shutdownLimitMilliseconds, whenAskedToStop } from './process/shutdown.ts'
@@ -49,16 +50,22 @@ async function serve(config: Config): Promise<void> {
   }
   if (!config.redisUrl)
     live.log.warn('REDIS_URL is not set: rate limits are counted per process and not shared')
+  const servers = await context.versions()
   const address = `${tls ? 'https' : 'http'}://${config.host}:${app.server?.port}`
   live.log.info(
     {
       address,
       version: packageJson.version,
       settings: describeConfig(config),
-      servers: await context.versions(),
+      servers,
     },
     'Listening',
   )
+  if (config.production && isFirstWorker && servers.mongodb && !isPatched(servers.mongodb))
+    live.log.warn(
+      { mongodb: servers.mongodb },
+      'This version of MongoDB lacks security fixes: see docs/operations.md, "MongoDB"',
+    )
   if (isFirstWorker) await greet(live, address, demo)
   notifySupervisor('listening')
 

@@ -1,4 +1,5 @@
 import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
+import { BlockList } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as operator from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1'
@@ -141,6 +142,22 @@ test('objects find each other by their labels, names and ports', () => {
       name: service.metadata.name,
       port: { name: service.spec.ports[0].name },
     })
+})
+
+test('pods trust no whole private network as proxies, and reach no address that leads into one', () => {
+  const trusted: string[] = settings.data.TRUSTED_PROXIES.split(',')
+  expect(trusted.filter((network) => Number(network.split('/')[1]) < 16)).toEqual([])
+  const blocks: Manifest[] = named('NetworkPolicy').spec.egress.flatMap(({ to = [] }: Manifest) => to)
+  const closed = new BlockList()
+  for (const network of blocks.flatMap(({ ipBlock }) => ipBlock.except as string[])) {
+    const [address = '', bits] = network.split('/')
+    closed.addSubnet(address, Number(bits), address.includes(':') ? 'ipv6' : 'ipv4')
+  }
+  const inside = ['10.1.2.3', '100.64.0.1', '169.254.169.254', '168.63.129.16', '172.31.0.1', '192.168.1.1']
+  const inside6 = ['fd00::1', 'fe80::1', '64:ff9b::a9fe:a9fe', '64:ff9b:1::a01:203', '2002:a01:203::1']
+  expect(inside.filter((address) => !closed.check(address))).toEqual([])
+  expect(inside6.filter((address) => !closed.check(address, 'ipv6'))).toEqual([])
+  expect([closed.check('203.0.113.7'), closed.check('2606:4700::1', 'ipv6')]).toEqual([false, false])
 })
 
 test('pods run without privileges and have enough time to shut down', () => {
