@@ -9,8 +9,8 @@ import {
   text,
   withTitle,
 } from '../../http/schema/fields.ts'
+import { isPrivateHost } from './address.ts'
 import { webhookEvents } from './hint.ts'
-import { isPrivateHost } from './post.ts'
 
 /** Reasons why an endpoint is off. */
 const disabledReasons = ['gone', 'failing', 'partner', 'administrator', 'key_ended'] as const

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isPrivateHost, isPublicAddress } from '../../../src/changes/webhooks/post.ts'
+import { isPrivateHost, isPublicAddress } from '../../../src/changes/webhooks/address.ts'
 
 test.each([
   ...[
