@@ -3,24 +3,30 @@ import ipaddr from 'ipaddr.js'
 
 /** The only IPv6 range allocated for global unicast. */
 const internet6 = ipaddr.IPv6.parseCIDR('2000::/3')
-/** A range within 2000::/3 that is reserved for documentation. */
-const documentation6 = ipaddr.IPv6.parseCIDR('3fff::/20')
+/** NAT64's well-known prefix, which carries an IPv4 address in its last four bytes (RFC 6052). */
+const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96')
+/** Azure's metadata service. It responds only to machines in Azure, but its address lies in a public range. */
+const azureMetadata = '168.63.129.16'
 
 /** Returns true for an address that a public server can have (decisions §21). */
 export function isPublicAddress(address: string): boolean {
   // An address with a zone id is valid only on a network of this machine.
   if (isIP(address) === 0 || address.includes('%')) return false
+  // `process` also unwraps an IPv4 address that is mapped into IPv6.
   const parsed = ipaddr.process(address)
-  if (parsed.kind() === 'ipv4') return parsed.range() === 'unicast'
-  const own = parsed as ipaddr.IPv6
-  if (own.range() === 'rfc6052') return isPublicBytes(own.toByteArray().slice(12))
-  if (own.range() === '6to4') return isPublicBytes(own.toByteArray().slice(2, 6))
-  return own.range() === 'unicast' && own.match(internet6) && !own.match(documentation6)
+  return parsed.kind() === 'ipv4' ? isPublic4(parsed as ipaddr.IPv4) : isPublic6(parsed as ipaddr.IPv6)
 }
 
-/** Checks an IPv4 address that is embedded in an IPv6 address for translation (NAT64) or tunnelling (6to4). */
-function isPublicBytes(bytes: number[]): boolean {
-  return ipaddr.fromByteArray(bytes).range() === 'unicast'
+function isPublic4(address: ipaddr.IPv4): boolean {
+  return address.range() === 'unicast' && address.toString() !== azureMetadata
+}
+
+/** An address that is translated (NAT64) or tunnelled (6to4) to IPv4 is as public as the IPv4 address in it. */
+function isPublic6(address: ipaddr.IPv6): boolean {
+  const bytes = address.toByteArray()
+  if (address.match(nat64)) return isPublic4(new ipaddr.IPv4(bytes.slice(12)))
+  if (address.range() === '6to4') return isPublic4(new ipaddr.IPv4(bytes.slice(2, 6)))
+  return address.range() === 'unicast' && address.match(internet6)
 }
 
 /** Returns the host of a URL if it is an IP address in any notation; null for a name. */
