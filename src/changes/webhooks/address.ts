@@ -35,13 +35,17 @@ export function literalAddress({ hostname }: URL): string | null {
   return isIPv4(hostname) ? hostname : null
 }
 
+/** Why no public server can have a URL's host. */
+export type PrivateHost = 'private address' | 'own machine' | 'name without a dot'
+
 /**
- * Returns true if the host is this machine, a private address, or a single-label name such as `intranet`, which is
- * never public. Such a URL is refused without a lookup.
+ * Returns why a URL's host is private without a lookup; null if only a lookup can tell. A single-label name such as
+ * `intranet` is never public.
  */
-export function isPrivateHost(url: URL): boolean {
+export function privateHostOf(url: URL): PrivateHost | null {
   const literal = literalAddress(url)
-  if (literal !== null) return !isPublicAddress(literal)
+  if (literal !== null) return isPublicAddress(literal) ? null : 'private address'
   const name = url.hostname.toLowerCase().replace(/\.+$/, '')
-  return !name.includes('.') || name.endsWith('.localhost')
+  if (name === 'localhost' || name.endsWith('.localhost')) return 'own machine'
+  return name.includes('.') ? null : 'name without a dot'
 }

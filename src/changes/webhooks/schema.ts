@@ -9,7 +9,7 @@ import {
   text,
   withTitle,
 } from '../../http/schema/fields.ts'
-import { isPrivateHost } from './address.ts'
+import { type PrivateHost, privateHostOf } from './address.ts'
 import { webhookEvents } from './hint.ts'
 
 /** Reasons why an endpoint is off. */
@@ -63,8 +63,15 @@ function urlProblems(address: string, allowsPrivate: boolean): Problem[] {
     return problem('"url" must not contain a user name or a password')
   if (allowsPrivate) return []
   if (parsed.protocol !== 'https:') return problem('"url" must start with "https://"')
-  if (!isPrivateHost(parsed)) return []
-  return problem('"url" must be a public address; a name without a dot, such as "intranet", is not public')
+  const host = privateHostOf(parsed)
+  return host === null ? [] : problem(privateHostMessages[host])
+}
+
+const privateHostMessages: Record<PrivateHost, string> = {
+  'private address': '"url" must be a public address; its IP address is private or reserved',
+  'own machine': '"url" must be a public address; for a program on your own machine, use "partnerctl listen"',
+  'name without a dot':
+    '"url" must be a public address; a name without a dot, such as "intranet", is not public',
 }
 
 const fields = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isPrivateHost, isPublicAddress } from '../../../src/changes/webhooks/address.ts'
+import { isPublicAddress, privateHostOf } from '../../../src/changes/webhooks/address.ts'
 
 test.each([
   'https://127.0.0.1/',
@@ -75,7 +75,7 @@ test.each([
   'https://intranet/',
   'https://myhost./hook',
 ])('%s is private', (address) => {
-  expect({ isPrivate: isPrivateHost(new URL(address)) }).toEqual({ isPrivate: true })
+  expect({ isPrivate: privateHostOf(new URL(address)) !== null }).toEqual({ isPrivate: true })
 })
 
 test.each([
@@ -91,7 +91,7 @@ test.each([
   'https://example.com/',
   'https://localhost.example.com/',
 ])('%s is not', (address) => {
-  expect({ isPrivate: isPrivateHost(new URL(address)) }).toEqual({ isPrivate: false })
+  expect({ isPrivate: privateHostOf(new URL(address)) !== null }).toEqual({ isPrivate: false })
 })
 
 test('text that is not an address is not public', () => {
