@@ -3,6 +3,7 @@ import { DomainError } from '../core/errors.ts'
 import { type Permission, requirePermission } from '../http/permissions.ts'
 import type { Caller } from '../http/request.ts'
 import { KeyedMutex } from '../platform/keyed-mutex.ts'
+import type { Db } from '../platform/mongo/connection.ts'
 import { busy, isDuplicate } from '../platform/mongo/errors.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
 import { openSandbox } from '../sandbox/fill.ts'
@@ -93,12 +94,20 @@ async function insert(
     await insertCertification(db, certification)
   } catch (error) {
     if (!isDuplicate(error)) throw error
-    throw new DomainError(
-      'conflict',
-      'A certification of this key is running; wait until it ends, or end it with DELETE /sandbox',
-    )
+    throw await runningAlready(db, keyId)
   }
   return certification
+}
+
+/** Names the running certification, so that ending it needs no `DELETE /sandbox`, which also clears the data. */
+async function runningAlready(db: Db, keyId: number): Promise<DomainError> {
+  const running = await findRunning(db, keyId)
+  if (!running) return busy()
+  const { _id } = running
+  return new DomainError(
+    'conflict',
+    `Certification ${_id} of this key is running; wait until it ends, or end it with DELETE /sandbox/certifications/${_id}`,
+  )
 }
 
 async function fill(app: SandboxContext, certification: Certification): Promise<Certification> {

@@ -1,5 +1,6 @@
 import { findBookingHints } from '../changes/webhooks/deliveries-store.ts'
 import type { WebhookDelivery } from '../changes/webhooks/model.ts'
+import type { ConnectionDetail } from '../changes/webhooks/post.ts'
 import { listWebhooks } from '../changes/webhooks/store.ts'
 import type { FaultName } from '../sandbox/faults/rule.ts'
 import type { CaseName } from './cases.ts'
@@ -33,19 +34,12 @@ export const webhookSteps: CourseStep[] = [
     async check(run) {
       const [first] = await triedHints(run)
       if (!first) return {}
-      const { response_status, milliseconds } = first
-      if (!isAccepted(response_status) || (milliseconds ?? 0) > run.bounds.quick) {
-        const told =
-          response_status === null
-            ? `left without a response (${reasonOf(first)})`
-            : `answered ${response_status} after ${milliseconds} ms`
+      const problem = problemOf(first, run.bounds.quick)
+      if (problem !== null)
         return done({
-          'webhooks.quick': failed(
-            `The hint was ${told}: respond 2xx immediately and read the feed afterwards`,
-          ),
+          'webhooks.quick': failed(problem),
           'webhooks.followed': skipped('Cannot be judged because the hint was not accepted'),
         })
-      }
       if ((await arrivals(run)).isComplete)
         return done({ 'webhooks.quick': passed, 'webhooks.followed': passed })
       return { results: { 'webhooks.quick': passed }, progress: 1 }
@@ -60,7 +54,7 @@ export const webhookSteps: CourseStep[] = [
     isAccepted(response_status) && isAccepted(extra_status)
       ? passed
       : failed(
-          `The same hint, sent twice, got the responses ${response_status} and ${extra_status}; accept both, because a hint is not a command`,
+          `The same hint, sent twice, got ${responseOf(response_status)} and ${responseOf(extra_status)}; accept both, because a hint is not a command`,
         ),
   ),
   {
@@ -111,6 +105,38 @@ function withFault(
   }
 }
 
+/**
+ * Returns what was wrong with the response to a genuine hint and what to change; null if it was a 2xx in time.
+ *
+ * @param quickMilliseconds time limit for the response
+ */
+function problemOf(hint: WebhookDelivery, quickMilliseconds: number): string | null {
+  const { response_status, milliseconds } = hint
+  if (response_status === null)
+    return `The hint got no response (${reasonOf(hint)}): ${adviceWithoutResponse(hint)}`
+  const answered = `The hint was answered ${response_status} after ${milliseconds} ms`
+  const isInTime = (milliseconds ?? 0) <= quickMilliseconds
+  if (!isInTime) return `${answered}: ${respondFirst}`
+  if (isAccepted(response_status)) return null
+  return `${answered}: accept a hint whose signature and timestamp are correct with 2xx`
+}
+
+const respondFirst = 'respond 2xx immediately and read the feed afterwards'
+const connectionAdvice: Record<ConnectionDetail, string> = {
+  dns: 'the name of its host could not be resolved; check the `url` of the webhook',
+  refused:
+    'nothing accepts connections there; check the `url` of the webhook, and that the product is running',
+  reset: 'the connection was closed before a response; respond 2xx to every genuine hint',
+  tls: 'the TLS handshake failed; the certificate must be valid for the host of the `url`',
+}
+
+/** Returns advice for an attempt without a response. Only a late response is a matter of speed. */
+function adviceWithoutResponse({ error, error_detail }: WebhookDelivery): string {
+  if (error === 'timeout') return respondFirst
+  if (error === 'address') return 'the host of the `url` must have only public addresses'
+  return error_detail ? connectionAdvice[error_detail] : 'respond to hints as an HTTP/1.1 server does'
+}
+
 /** Returns the reason that an attempt got no response, worded as in the webhook's delivery log. */
 function reasonOf({ error, error_detail }: WebhookDelivery): string {
   return error_detail ? `${error}: ${error_detail}` : String(error)
@@ -133,6 +159,10 @@ async function hasAcceptedHint({ app, hostId, certification }: Run): Promise<boo
   return hints.some(({ response_status }) => isAccepted(response_status))
 }
 
+function responseOf(status: number | null): string {
+  return status === null ? 'no response' : `the response ${status}`
+}
+
 function isAccepted(status: number | null): boolean {
   return status !== null && status >= 200 && status < 300
 }
@@ -141,7 +171,7 @@ function isAccepted(status: number | null): boolean {
 function gradeRefusal(hint: string, { response_status, extra_status }: WebhookDelivery): Result {
   if (extra_status === null || extra_status < 400 || extra_status >= 500)
     return failed(
-      `A hint ${hint} got ${extra_status === null ? 'no response' : `the response ${extra_status}`} instead of 4xx; check signature and timestamp first`,
+      `A hint ${hint} got ${responseOf(extra_status)} instead of 4xx; check signature and timestamp first`,
     )
   return isAccepted(response_status)
     ? passed

@@ -99,8 +99,13 @@ describe.concurrent('POST /sandbox/certifications', () => {
     )
     const feed = await actor.send('GET', '/sandbox/integrations/provider_one/bookings?per_page=1')
     expect(feed.body.meta.pagination.total).toBeGreaterThanOrEqual(130)
-    expect((await start(actor, 'feed')).status).toBe(409)
-    expect((await until(actor, body.data.id, 'start')).next?.text).toContain('empty store')
+    const { id } = body.data
+    const second = await start(actor, 'feed')
+    expect({ status: second.status, message: second.body.error.message }).toEqual({
+      status: 409,
+      message: `Certification ${id} of this key is running; wait until it ends, or end it with DELETE ${path}/${id}`,
+    })
+    expect((await until(actor, id, 'start')).next?.text).toContain('empty store')
     for (const [method, steering] of [
       ['POST', '/sandbox/clock'],
       ['GET', '/sandbox/faults'],
@@ -221,9 +226,46 @@ describe.concurrent('a course', () => {
     await expect.poll(graded, { interval: 300 }).toEqual([
       ['webhooks.forged', 'skipped', 'Cannot be judged because genuine hints are refused too'],
       ['webhooks.old', 'skipped', 'Cannot be judged because genuine hints are refused too'],
-      ['webhooks.doubled', 'failed', expect.stringContaining('the responses 401 and 401')],
+      ['webhooks.doubled', 'failed', expect.stringContaining('got the response 401 and the response 401')],
       ['webhooks.lost', 'skipped', 'Cannot be judged until a hint has been answered with 2xx'],
     ])
+  })
+
+  test.for([
+    {
+      fault: 'a host name that does not exist',
+      // A label of 64 characters is too long for any name server.
+      url: `http://${'a'.repeat(64)}.example/`,
+      because:
+        'The hint got no response (connection: dns): the name of its host could not be resolved; check the `url` of the webhook',
+    },
+    {
+      fault: 'a port on which nothing listens',
+      url: 'http://127.0.0.1:1/',
+      because:
+        'The hint got no response (connection: refused): nothing accepts connections there; check the `url` of the webhook, and that the product is running',
+    },
+    {
+      fault: 'an endpoint that refuses genuine hints',
+      status: 401,
+      because:
+        /^The hint was answered 401 after \d+ ms: accept a hint whose signature and timestamp are correct with 2xx$/,
+    },
+  ])('tells a product with $fault what to change', async ({ url, status, because }, context) => {
+    const { expect } = context
+    const actor = await service.actor()
+    const { id } = (await start(actor, 'webhooks')).body.data
+    const receiver = startReceiver(context, () => new Response(null, { status }))
+    const body = { url: url ?? receiver.url, events: ['booking.changed'] }
+    await actor.send('POST', '/sandbox/webhooks', { body })
+    const { scope } = await stored(id)
+    await begin(id, 'hint', { memo: { after: await readHostClock(db, scope as number) } })
+    const graded = async () => {
+      const { cases } = await service.look(actor.keyId, id)
+      return cases.find(({ name }) => name === 'webhooks.quick')
+    }
+    await expect.poll(async () => (await graded())?.status, { interval: 300 }).toBe('failed')
+    expect((await graded())?.because).toMatch(because)
   })
 
   test('that is deleted while it is being started leaves a sandbox without a certification', async ({
