@@ -255,7 +255,7 @@ describe.concurrent('a course', () => {
     const { expect } = context
     const actor = await service.actor()
     const { id } = (await start(actor, 'webhooks')).body.data
-    const receiver = startReceiver(context, () => new Response(null, { status }))
+    const receiver = startReceiver(context, () => new Response(null, { status: status ?? 200 }))
     const body = { url: url ?? receiver.url, events: ['booking.changed'] }
     await actor.send('POST', '/sandbox/webhooks', { body })
     const { scope } = await stored(id)
