@@ -4,7 +4,11 @@ import type { TestContext } from 'vitest'
 export interface Received {
   headers: Record<string, string>
   body: string
-  hint: { type: string; data: { booking_id: number; version: string; message_id?: number } }
+  hint: {
+    type: string
+    timestamp: string
+    data: { booking_id: number; version: string; message_id?: number }
+  }
 }
 
 /** Starts a partner's server, which chooses its response to each hint based on the request. */

@@ -1,3 +1,6 @@
+import { toTimestamp } from '../../core/clock.ts'
+import { parseFeedTime } from '../../versions/format.ts'
+
 /** The events that hints can announce. */
 export const webhookEvents = ['booking.changed', 'message.created'] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
@@ -25,7 +28,7 @@ export interface HintData {
 /** The body of a hint (decisions §21). It is minimal because the feeds, not the hints, are authoritative. */
 export interface Hint {
   type: WebhookEvent
-  /** Time of the change. */
+  /** Time of the change, with microseconds like every timestamp of the contract (decisions §1). */
   timestamp: string
   data: HintData
 }
@@ -37,5 +40,5 @@ export interface Hint {
  */
 export function hintOf(type: WebhookEvent, { booking_id, listing_id, version, message_id }: HintData): Hint {
   const data = { booking_id, listing_id, version, ...(message_id === undefined ? {} : { message_id }) }
-  return { type, timestamp: `${version.replace(' ', 'T')}Z`, data }
+  return { type, timestamp: toTimestamp(parseFeedTime(version)), data }
 }

@@ -1,4 +1,5 @@
 import { partnerActor, recordAction } from '../../access/audit/store.ts'
+import { toTimestamp } from '../../core/clock.ts'
 import { DomainError, notFound } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Caller } from '../../http/request.ts'
@@ -177,7 +178,7 @@ export async function testWebhook(
   if (!(await acquireLease(db, lease, now, new Date(now.getTime() + maxTestMilliseconds))))
     throw new DomainError('conflict', 'A test of this webhook is in progress; wait for its result')
   const dated = clock(caller.hostId)
-  const timestamp = `${dated.toISOString().slice(0, 19)}Z`
+  const timestamp = toTimestamp(dated)
   const delivery = newDelivery(webhook, { type: 'webhook.test', timestamp, data: {} }, dated, false, null)
   try {
     const result = await postHint(signPost(app, webhook, delivery))

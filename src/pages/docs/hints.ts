@@ -1,7 +1,7 @@
 import type { Json } from './schemas.ts'
 
 const version = '2027-01-04 09:30:01'
-const timestamp = '2027-01-04T09:30:01Z'
+const timestamp = '2027-01-04T09:30:01.000000Z'
 const place = { booking_id: 5002, listing_id: 2001, version }
 
 const fields: Json = {

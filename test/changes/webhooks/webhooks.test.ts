@@ -40,12 +40,20 @@ test.concurrent('a webhook gets signed hints about changes and messages once the
   await expect.poll(() => seen).toEqual([1])
   const change = received.find(({ hint }) => hint.type === 'booking.changed')
   expect(change?.hint.data.booking_id).toBe(body.data.booking_id)
+  expect((await actor.send('POST', `${path}/${partnered.id}/test`)).status).toBe(200)
+  for (const { hint } of received) {
+    const { type, timestamp } = hint
+    expect({ type, timestamp }).toEqual({
+      type,
+      timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
+    })
+  }
   for (const one of received) new Webhook(partnered.secret).verify(one.body, one.headers)
   await expect
     .poll(async () =>
       (await deliveriesOf(actor as Actor, partnered.id)).map(({ status }: { status: string }) => status),
     )
-    .toEqual(['delivered', 'delivered'])
+    .toEqual(['delivered', 'delivered', 'delivered'])
 })
 
 test.concurrent('a host has at most five webhooks, however many are made at once', async () => {

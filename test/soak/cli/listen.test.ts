@@ -122,7 +122,7 @@ test('listen posts a hint for each change from now on, signed so that everybody 
   const [change] = (await partner.actor.send('GET', `${feed}/bookings`)).body.data.Bookings.slice(-1)
   const [message] = (await partner.actor.send('GET', `${feed}/messages`)).body.data.messages.slice(-1)
   const hint = (type: string) => JSON.parse(received.find(({ body }) => body.includes(type))?.body ?? '')
-  const iso = (version: string) => `${version.replace(' ', 'T')}Z`
+  const iso = (version: string) => `${version.replace(' ', 'T')}.000000Z`
   expect(hint('booking.changed')).toEqual({
     type: 'booking.changed',
     timestamp: iso(change.version),
