@@ -15,6 +15,7 @@ export interface PostResult {
   failure: PostFailure | null
   /** Cause of a `connection` failure; null for any other outcome and if the cause is unknown. */
   detail: ConnectionDetail | null
+  /** Time until the response's head was complete or the attempt failed. */
   milliseconds: number
   /** Pause requested by the response's `Retry-After`; null if it requests none. */
   retryAfterSeconds: number | null
@@ -35,19 +36,21 @@ export interface PostRequest {
   ca?: string
 }
 
-/** Time limit for the whole attempt, from the name lookup to the response. */
+/** Time limit from the name lookup until the response's head is complete. */
 const timeoutMilliseconds = 15_000
 /** Time limit for connecting to an address while other addresses are left to try. */
 const connectMilliseconds = 5000
-/** Maximum number of bytes to receive, including interim responses such as 103, which a server could send forever. */
-const maxBytes = 64 * 1024
+/** Maximum size of a response's head, including interim responses such as 103, which a server could send forever. */
+const maxHeadBytes = 64 * 1024
+/** Maximum size of a body that is read, which is done only so that the connection can be reused. */
+const maxBodyBytes = 64 * 1024
+/** Time limit for reading the body. */
+const bodyMilliseconds = 1000
 const maxAddresses = 4
 /**
  * How long an idle connection is kept open; less than the 5 s after which typical servers close idle connections.
  */
 const keptMilliseconds = 4000
-/** Time limit for reading the body, which is read only so that the connection can be reused. */
-const bodyMilliseconds = 100
 
 /** Error thrown if a host is, or resolves to, a private address. */
 class AddressError extends Error {}
@@ -70,20 +73,24 @@ const systemLookup: Lookup = async (hostname) =>
 /**
  * Posts a hint. The name is resolved once, every address is checked, and the connection goes to a checked address, so
  * the name cannot resolve differently between check and use. A kept connection is reused only for the same address and
- * name. Redirects are not followed and proxies are not used. At most 64 KiB of the response is read.
+ * name. Redirects are not followed and proxies are not used. The outcome is known once the response's head is complete,
+ * and nothing that follows changes it: neither a long or endless body nor a reset (decisions §21).
  */
 export async function postHint(posting: PostRequest): Promise<PostResult> {
   const start = performance.now()
-  const done = (more: Partial<PostResult>): PostResult => ({
-    ...{ status: null, failure: null, detail: null, retryAfterSeconds: null },
-    ...more,
+  const done = (outcome: Partial<PostResult>): PostResult => ({
+    status: null,
+    failure: null,
+    detail: null,
+    retryAfterSeconds: null,
+    ...outcome,
     milliseconds: Math.round(performance.now() - start),
   })
   // Once the attempt is over, nothing more is looked up, opened or written, and unfinished connections are closed.
   const over = new AbortController()
   const timeout = Promise.withResolvers<'timeout'>()
   const timer = setTimeout(() => timeout.resolve('timeout'), timeoutMilliseconds)
-  const sending = async (): Promise<Response> => {
+  const sending = async (): Promise<Answer> => {
     const hosts = await addressesOf(posting)
     for (const [index, host] of hosts.entries()) {
       over.signal.throwIfAborted()
@@ -98,8 +105,12 @@ export async function postHint(posting: PostRequest): Promise<PostResult> {
     throw new ConnectionError('dns', true)
   }
   try {
-    const head = await Promise.race([sending(), timeout.promise])
-    return head === 'timeout' ? done({ failure: 'timeout' }) : done(head)
+    const answer = await Promise.race([sending(), timeout.promise])
+    if (answer === 'timeout') return done({ failure: 'timeout' })
+    const result = done(answer.head)
+    // An attempt that took longer than its time limit could be presumed lost.
+    await Promise.race([answer.bodyEnd, timeout.promise])
+    return result
   } catch (error) {
     if (error instanceof AddressError) return done({ failure: 'address' })
     return done({ failure: 'connection', detail: error instanceof ConnectionError ? error.detail : null })
@@ -124,7 +135,12 @@ async function addressesOf({ url, allowsPrivate, lookup = systemLookup }: PostRe
   return found.toSorted((one, other) => isIP(one) - isIP(other)).slice(0, maxAddresses)
 }
 
-type Response = Pick<PostResult, 'status' | 'retryAfterSeconds'>
+/** A response whose head is complete. */
+interface Answer {
+  head: Pick<PostResult, 'status' | 'retryAfterSeconds'>
+  /** Resolves, after a second at most, once the body has been read or the connection has been closed. */
+  bodyEnd: Promise<void>
+}
 
 /**
  * Idle connections are kept open for a few seconds, by address, port and name, because opening a connection costs more
@@ -144,22 +160,32 @@ function send(
   posting: PostRequest,
   to: { host: string; connectWithin: number; isFresh?: boolean },
   over: AbortSignal,
-): Promise<Response> {
+): Promise<Answer> {
   const { url, headers, body, ca } = posting
   const isTls = url.protocol === 'https:'
   const request = (isTls ? https : http).request({
-    ...{ host: to.host, port: url.port || (isTls ? 443 : 80) },
-    ...{ method: 'POST', path: `${url.pathname}${url.search}`, maxHeaderSize: maxBytes },
+    host: to.host,
+    port: url.port || (isTls ? 443 : 80),
+    method: 'POST',
+    path: `${url.pathname}${url.search}`,
+    maxHeaderSize: maxHeadBytes,
     agent: to.isFresh ? false : agents[isTls ? 'https' : 'http'],
     headers: { host: url.host, 'content-length': Buffer.byteLength(body), ...headers },
     ...(literalAddress(url) === null ? { servername: url.hostname } : {}),
     ...(ca ? { ca } : {}),
   })
-  const { promise, resolve, reject } = Promise.withResolvers<Response>()
-  let [isReached, isConnected, bytes] = [false, false, 0]
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  let isReached = false
+  let isConnected = false
+  let isAnswered = false
+  /** Bytes received so far, without those received together with the end of the head. */
+  let received = 0
+  /** Size of the complete heads so far: those of interim responses and, last, the final one. */
+  let headBytes = 0
   const fail = (error: NodeJS.ErrnoException) => {
+    if (isAnswered) return
     const detail = detailOf(error, isTls && isReached && !isConnected)
-    const isStale = request.reusedSocket && bytes === 0 && detail === 'reset' && !over.aborted
+    const isStale = request.reusedSocket && received === 0 && detail === 'reset' && !over.aborted
     if (isStale) resolve(send(posting, { ...to, isFresh: true }, over))
     else reject(new ConnectionError(detail, !isConnected))
   }
@@ -167,9 +193,16 @@ function send(
   // A listener costs less than the request's own `signal` option.
   const abort = () => request.destroy()
   over.addEventListener('abort', abort)
+  const limitHead = (bytes: number) => {
+    if (bytes <= maxHeadBytes) return
+    fail(new Error("The response's head is too long"))
+    request.destroy()
+  }
+  // The parser sees each piece first, so the piece that completes the head is not counted here.
   const count = ({ length }: Buffer) => {
-    bytes += length
-    if (bytes > maxBytes) request.destroy(new Error('The response is too large'))
+    if (isAnswered) return
+    received += length
+    limitHead(received)
   }
   request.on('socket', (socket) => {
     isConnected = request.reusedSocket
@@ -183,30 +216,66 @@ function send(
       isConnected = true
     })
   })
+  const countHead = (head: Head) => {
+    headBytes += sizeOf(head)
+    limitHead(headBytes)
+  }
   const end = (message: http.IncomingMessage) => {
-    const { statusCode, headers, socket } = message
-    const response = {
-      status: statusCode ?? null,
-      retryAfterSeconds: parseRetryAfter(headers['retry-after']),
-    }
-    // Detaches this post's listeners, because the connection may now be reused for another post.
-    const finish = () => {
-      clearTimeout(closing)
+    const { statusCode = null, headers, socket } = message
+    countHead(message)
+    isAnswered = true
+    // The connection may be reused for another post afterwards, so this post's listeners are detached.
+    const detach = () => {
       socket.off('data', count)
       over.removeEventListener('abort', abort)
-      resolve(response)
     }
-    const closing = setTimeout(() => socket.destroy(), bodyMilliseconds)
-    message.on('end', finish).on('error', finish).on('close', finish).resume()
-    // The body is ignored, but the connection can be reused only after the whole body has been read.
-    const isBounded = 'content-length' in headers || 'transfer-encoding' in headers || statusCode === 204
-    if (statusCode === 101 || !isBounded) socket.destroy()
+    resolve({
+      head: { status: statusCode, retryAfterSeconds: parseRetryAfter(headers['retry-after']) },
+      bodyEnd: readBody(message).finally(detach),
+    })
   }
+  request.on('information', countHead)
   request.on('response', end)
   request.on('upgrade', end)
   request.on('error', fail)
   request.on('close', () => clearTimeout(timer))
   request.end(body)
+  return promise
+}
+
+/** The head of a final or interim response. */
+type Head = Pick<http.IncomingMessage, 'statusMessage' | 'rawHeaders'>
+
+/** Returns the size of a response's head in bytes, without optional blanks. */
+function sizeOf({ statusMessage = '', rawHeaders }: Head): number {
+  const statusLine = 'HTTP/1.1 200 \r\n'.length + statusMessage.length
+  // Each name is followed by a colon and a blank, and each value by a line break.
+  return rawHeaders.reduce((sum, { length }) => sum + length + 2, statusLine + '\r\n'.length)
+}
+
+/**
+ * Reads and ignores a response's body, because the connection can be reused only afterwards. If the body is too long or
+ * takes too long, the connection is closed instead.
+ */
+function readBody(message: http.IncomingMessage): Promise<void> {
+  const { statusCode, headers, socket } = message
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let bytes = 0
+  const end = () => {
+    clearTimeout(timer)
+    resolve()
+  }
+  const close = () => {
+    socket.destroy()
+    end()
+  }
+  const timer = setTimeout(close, bodyMilliseconds)
+  message.on('data', ({ length }: Buffer) => {
+    bytes += length
+    if (bytes > maxBodyBytes) close()
+  })
+  message.on('end', end).on('error', end).on('close', end)
+  if (statusCode === 101 || Number(headers['content-length']) > maxBodyBytes) close()
   return promise
 }
 

@@ -220,6 +220,83 @@ test.concurrent('an endless response takes no memory, because only its head is r
   expect(await send(`http://127.0.0.1:${head.port}/`)).toMatchObject({ status: null, failure: 'connection' })
 })
 
+const long = 'y'.repeat(66_000)
+test.concurrent.for([
+  ['200 OK', `content-length: ${long.length}`, long, { status: 200 }],
+  [
+    '200 OK',
+    'transfer-encoding: chunked',
+    `${long.length.toString(16)}\r\n${long}\r\n0\r\n\r\n`,
+    { status: 200 },
+  ],
+  ['200 OK', 'connection: close', long, { status: 200 }],
+  ['500 No', `content-length: ${long.length}`, long, { status: 500 }],
+  [
+    '503 No',
+    `retry-after: 120\r\ncontent-length: ${long.length}`,
+    long,
+    { status: 503, retryAfterSeconds: 120 },
+  ],
+  ['410 Gone', `content-length: ${long.length}`, long, { status: 410 }],
+  ['410 Gone', 'content-length: 999999999999', 'begun', { status: 410 }],
+] as const)(
+  '%s with "%s" and a body of more than 64 KiB keeps its status, and costs the connection',
+  async ([status, header, body, expected], { onTestFinished }) => {
+    const closed = Promise.withResolvers<void>()
+    const { port } = await serve(onTestFinished, (socket) => {
+      socket.on('close', () => closed.resolve())
+      socket.write(`HTTP/1.1 ${status}\r\n${header}\r\n\r\n${body}`)
+    })
+    expect(await send(`http://127.0.0.1:${port}/`)).toMatchObject({ failure: null, ...expected })
+    await closed.promise
+  },
+)
+
+test.concurrent('a connection that is reset after the head of a response loses nothing of it', async ({
+  onTestFinished,
+}) => {
+  const { port, requests } = await serve(onTestFinished, (socket) => {
+    socket.write('HTTP/1.1 503 No\r\nretry-after: 9\r\ncontent-length: 100\r\n\r\nbegun', () =>
+      socket.resetAndDestroy(),
+    )
+  })
+  const result = await send(`http://127.0.0.1:${port}/`)
+  expect(result).toMatchObject({ status: 503, failure: null, retryAfterSeconds: 9 })
+  expect(requests).toHaveLength(1)
+})
+
+test.concurrent('a body of up to 64 KiB is awaited for a second, so that its connection can be kept', async ({
+  onTestFinished,
+}) => {
+  const sockets = new Set<Socket>()
+  const { port } = await serve(onTestFinished, async (socket) => {
+    sockets.add(socket)
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 65536\r\n\r\n')
+    await Bun.sleep(200)
+    socket.write('y'.repeat(65_536))
+  })
+  for (const _ of Array(2)) {
+    const { status, milliseconds } = await send(`http://127.0.0.1:${port}/`)
+    // The duration ends with the head, because a slow body is not a slow response.
+    expect({ status, isHeadOnly: milliseconds < 200 }).toEqual({ status: 200, isHeadOnly: true })
+  }
+  expect(sockets.size).toBe(1)
+})
+
+test.concurrent('interim responses of more than 64 KiB in one piece fail the attempt, like a longer head', async ({
+  onTestFinished,
+}) => {
+  const interim = 'HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n'
+  const answer = (bytes: number) =>
+    serve(onTestFinished, reply(`${interim.repeat(bytes / interim.length)}${empty}`))
+  const [short, tooLong] = [await answer(60_000), await answer(70_000)]
+  expect(await send(`http://127.0.0.1:${short.port}/`)).toMatchObject({ status: 200, failure: null })
+  expect(await send(`http://127.0.0.1:${tooLong.port}/`)).toMatchObject({
+    status: null,
+    failure: 'connection',
+  })
+})
+
 test.concurrent('interim responses without an end are read up to 64 KiB as well', async ({
   onTestFinished,
 }) => {

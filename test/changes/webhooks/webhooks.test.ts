@@ -89,11 +89,11 @@ test.concurrent('a failed hint is attempted again after five seconds under its i
     .toEqual(['delivered', 'delivered'])
 })
 
-test.concurrent('an endpoint that responds 410 is turned off, and reports the gap when it is turned on again', async (context) => {
+test.concurrent('an endpoint that responds 410 with a long page is turned off, and reports the gap when it is turned on again', async (context) => {
   const { expect } = context
   const { url, received } = startReceiver(
     context,
-    (_, count) => new Response(null, { status: count === 1 ? 410 : 200 }),
+    (_, count) => new Response('y'.repeat(count === 1 ? 100_000 : 0), { status: count === 1 ? 410 : 200 }),
   )
   const { actor, id, book } = await hookedPartner(service, url)
   await book()
