@@ -88,6 +88,8 @@ export class CertificationLeader {
   private async advanceAll(now: Date): Promise<void> {
     const running = await findAllRunning(this.app.db)
     if (running.length === 0) this.checksToSkip = checksSkippedWhenIdle
+    const scopes = running.map(({ scope }) => scope).filter((scope) => scope !== null)
+    if (scopes.length > 0) await this.app.clocks.refresh(scopes)
     for (const id of this.pausedUntil.keys())
       if (!running.some(({ _id }) => _id === id)) this.pausedUntil.delete(id)
     const waiting = running.values()

@@ -7,8 +7,9 @@ export const maxAheadSeconds = 400 * 86_400
 
 /**
  * The clocks of all sandboxes. A clock's offset is the total amount by which its key has moved the clock forward
- * (decisions §22). A request gets the offset from its sandbox's record; background work reloads the offsets of all
- * clocks that are ahead.
+ * (decisions §22). A request gets the offset from its sandbox's record. Background work must call {@link refresh} before
+ * it asks a sandbox's clock, because another process may have moved the clock; otherwise, hints would be signed with
+ * secrets that have ended, for example.
  */
 export class SandboxClocks {
   /** Offset of each clock in seconds, by scope. Clocks that were never moved are absent. */
@@ -29,10 +30,13 @@ export class SandboxClocks {
     if (seconds > (this.ahead.get(scope) ?? 0)) this.ahead.set(scope, seconds)
   }
 
-  /** Reloads all offsets and removes the offsets of sandboxes that have ended. */
-  async refresh(): Promise<void> {
-    const before = [...this.ahead.keys()]
-    const found = new Map((await findAhead(this.db)).map(({ _id, ahead_seconds }) => [_id, ahead_seconds]))
+  /**
+   * Reloads the offsets of the given sandboxes, or of all sandboxes, and removes the offsets of those that have ended.
+   */
+  async refresh(scopes?: number[]): Promise<void> {
+    const before = scopes ?? [...this.ahead.keys()]
+    const ahead = await findAhead(this.db, scopes)
+    const found = new Map(ahead.map(({ _id, ahead_seconds }) => [_id, ahead_seconds]))
     for (const scope of before) if (!found.has(scope)) this.ahead.delete(scope)
     for (const [scope, seconds] of found) this.note(scope, seconds)
   }

@@ -39,7 +39,7 @@ export async function openSandboxEnvironment(
   const webhooks = new WebhookWorker({
     ...live,
     ...{ db, clock, changes, environment: { name: 'sandbox' } },
-    refreshClocks: () => clocks.refresh(),
+    refreshClocks: (scopes) => clocks.refresh(scopes),
     hintFaultOf: (scope, event) => takeHintFault(db, scope, event, live.clockWatch.databaseNow()),
   })
   webhooks.start()

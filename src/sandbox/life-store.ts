@@ -126,10 +126,11 @@ async function countDocuments(
 
 type Ahead = Pick<Sandbox, '_id' | 'ahead_seconds'>
 
-/** Returns the open sandboxes whose clocks are ahead. */
-export function findAhead(db: Db): Promise<Ahead[]> {
+/** Returns the open sandboxes whose clocks are ahead, optionally only those of the given scopes. */
+export function findAhead(db: Db, scopes?: number[]): Promise<Ahead[]> {
+  const which = scopes ? { _id: { $in: scopes } } : {}
   return sandboxModel(db)
-    .find({ state: 'open', ahead_seconds: { $gt: 0 } }, { ahead_seconds: 1 })
+    .find({ ...which, state: 'open', ahead_seconds: { $gt: 0 } }, { ahead_seconds: 1 })
     .lean()
 }
 

@@ -1,3 +1,4 @@
+import { Webhook } from 'standardwebhooks'
 import { test } from 'vitest'
 import { models } from '../../src/process/release.ts'
 import { sandboxModel } from '../../src/sandbox/model.ts'
@@ -214,6 +215,58 @@ test.concurrent('each advance retries a failed hint once, and after five days it
     .poll(async () => (await actor.send('GET', path)).body.data)
     .toMatchObject({ enabled: false, disabled_reason: 'failing' })
   expect(received).toHaveLength(tries + 1)
+})
+
+test.concurrent('a hint is signed on the clock that an advance through any process has left, even if no hint waits for it', async (context) => {
+  const { expect } = context
+  // Only one of the processes sends hints, and it is not known which.
+  for (const mover of [service, other]) {
+    const { url, received } = startReceiver(context)
+    const actor = await mover.actor()
+    const { user_id, listing_id, room_type_id } = await seedBooking(actor, '/sandbox')
+    const body = { url, events: ['booking.changed'] }
+    const { id } = (await actor.send('POST', '/sandbox/webhooks', { body })).body.data
+    const rotated = await actor.send('POST', `/sandbox/webhooks/${id}/secret/rotate`)
+    await advance(actor, 25 * hour)
+    const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
+    await actor.send('POST', '/sandbox/bookings', { body: stay })
+    await expect.poll(() => received.length).toBe(1)
+    const { body: hint = '', headers = {} } = received[0] ?? {}
+    expect({ signatures: headers['webhook-signature']?.split(' ').length }).toEqual({ signatures: 1 })
+    new Webhook(rotated.body.data.secret).verify(hint, headers)
+  }
+})
+
+test.concurrent('a failure during which the clock was moved through another process is dated by the moved clock', async (context) => {
+  const { expect } = context
+  for (const mover of [service, other]) {
+    const isReceived = Promise.withResolvers<void>()
+    const mayRespond = Promise.withResolvers<void>()
+    const { url } = startReceiver(context, async (_, count) => {
+      if (count > 1) return new Response()
+      isReceived.resolve()
+      await mayRespond.promise
+      return new Response(null, { status: 503 })
+    })
+    const actor = await mover.actor()
+    const { user_id, listing_id, room_type_id } = await seedBooking(actor, '/sandbox')
+    const body = { url, events: ['booking.changed'] }
+    const { id } = (await actor.send('POST', '/sandbox/webhooks', { body })).body.data
+    const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
+    await actor.send('POST', '/sandbox/bookings', { body: stay })
+    await isReceived.promise
+    await advance(actor, 25 * hour)
+    mayRespond.resolve()
+    let nextAttemptAt = 0
+    const isScheduled = async () => {
+      const [delivery] = (await actor.send('GET', `/sandbox/webhooks/${id}/deliveries`)).body.data
+      if (delivery.response_status === 503) nextAttemptAt = Date.parse(delivery.next_attempt_at)
+      return nextAttemptAt > 0
+    }
+    await expect.poll(isScheduled).toBe(true)
+    const isOnMovedClock = nextAttemptAt > Date.now() + 24 * hour * 1000
+    expect({ isOnMovedClock }).toEqual({ isOnMovedClock: true })
+  }
 })
 
 test.concurrent('an advance affects no live webhook', async (context) => {

@@ -18,6 +18,10 @@ export type PostContext = Pick<AppContext, 'db' | 'clock' | 'config' | 'secrets'
 export type AttemptContext = PostContext & {
   /** Returns the fault to be injected into a hint's first attempt, or null. Absent on live data. */
   hintFaultOf?: (hostId: number, event: WebhookDelivery['event']) => Promise<HintFault | null>
+  /**
+   * Loads the sandbox clocks that other processes have moved, of the given sandboxes or of all. Absent on live data.
+   */
+  refreshClocks?: (hostIds?: number[]) => Promise<void>
 }
 
 /** Stores the outcome of an attempt. */
@@ -76,6 +80,8 @@ export async function attempt(
     if (result && mayBeFailing()) await clearRecordedFailure(db, webhook)
     return true
   }
+  // The clock may have been moved during the attempt.
+  await app.refreshClocks?.([host_id])
   const now = clock(host_id)
   if (!webhook.failing_since)
     await recordFirstFailure(db, webhook, {

@@ -133,7 +133,11 @@ export class HintSender {
     const webhooks = moved.length > 0 ? await findEnabledWebhooks(db, { hosts: moved }) : []
     if (webhooks.length === 0) return new Map()
     const hosts = [...new Set(webhooks.map(({ host_id }) => host_id))]
-    const [clocks, counts] = await Promise.all([findClocks(db, hosts), countWaiting(db, hosts)])
+    const [clocks, counts] = await Promise.all([
+      findClocks(db, hosts),
+      countWaiting(db, hosts),
+      this.app.refreshClocks?.(hosts),
+    ])
     const clockOf = new Map(clocks.map((one) => [one._id, one]))
     const countOf = new Map(counts.map((one) => [nameOf(one._id), one]))
     const found = webhooks.map((webhook): EndpointWork => {

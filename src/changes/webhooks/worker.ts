@@ -47,13 +47,7 @@ export class WebhookWorker {
   private intervals = 0
   private isStopped = false
 
-  constructor(
-    private readonly app: SenderContext &
-      Pick<AppContext, 'changes' | 'clockWatch'> & {
-        /** Loads sandbox clocks that other processes have changed. Absent on live data. */
-        refreshClocks?: () => Promise<void>
-      },
-  ) {
+  constructor(private readonly app: SenderContext & Pick<AppContext, 'changes' | 'clockWatch'>) {
     const mayWork = () => !this.isStopped && this.isHolder() && app.clockWatch.isSound()
     this.sender = new HintSender(app, mayWork)
   }
@@ -119,7 +113,7 @@ export class WebhookWorker {
       this.sender.scheduleCheck('any')
     }
     if (performance.now() - this.keysCheckBegunAt >= keyCheckMilliseconds) this.checkKeys()
-    // Sandbox clocks matter only for planned checks.
+    // A moved clock makes planned checks due. All other work refreshes the clocks of its own hosts.
     if (this.sender.hasPlannedChecks()) await this.app.refreshClocks?.()
     this.sender.resume()
   }
