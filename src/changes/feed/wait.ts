@@ -21,13 +21,19 @@ export interface HoldableRequest {
 
 export const defaultPerPage = 50
 
+/**
+ * Interval at which a held request looks for its consumer. Moving a consumer back or deleting it does not move the
+ * host's clock, so without this look, the reader would wait until the end of its time (decisions §16).
+ */
+const consumerCheckMilliseconds = 4000
+
 /** Maximum age, in seconds, of a change that can have ended a wait. */
 const longestDelivery = 60
 
 /**
  * Returns a page of a feed. If the page would be empty, the request is held until a row appears or the wait times out
- * (decisions §16). While it waits, a held request queries the feed only when the host's clock moves, and once more at
- * the deadline.
+ * (decisions §16). While it waits, a held request queries the feed only when the host's clock or its consumer moves, and
+ * once more at the deadline.
  *
  * @param buildQuery builds the {@link FeedQuery}. For a consumer's query, it is called again before each reread of the
  * feed, because the consumer may have been moved back or deleted in the meantime
@@ -51,7 +57,12 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
     if (!isPeek) recordRead(app, source, context.caller, query, found.rows.at(-1))
     return found
   }
-  const read = async () => readPage(context.query.consumer === undefined ? initial : await buildQuery())
+  const hasConsumer = context.query.consumer !== undefined
+  let query = initial
+  const read = async () => {
+    if (hasConsumer) query = await buildQuery()
+    return readPage(query)
+  }
   const first = await readPage(initial)
   if (seconds === 0 || page.page > 1 || first.rows.length > 0) return first
   const slot = await app.heldRequests.take(context.request, context.caller.keyId)
@@ -63,7 +74,17 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   try {
     if (context.caller.isSandbox && !(await hasClock(app.db, initial.filter.host_id))) return first
     const signals = [request.signal, app.heldRequests.ending]
-    const found = await readUntil(read, () => nextEvent(watch, signals, deadline))
+    const nextOfHost = () => nextEvent(watch, signals, deadline)
+    const nextOfConsumer = async () => {
+      for (;;) {
+        const checkAt = Math.min(deadline, performance.now() + consumerCheckMilliseconds)
+        const event = await nextEvent(watch, signals, checkAt)
+        if (event !== 'late' || checkAt === deadline) return event
+        const { updated_after } = await buildQuery()
+        if (updated_after !== query.updated_after) return 'moved'
+      }
+    }
+    const found = await readUntil(read, hasConsumer ? nextOfConsumer : nextOfHost)
     noteDelivery(app, source, context.caller, found.rows[0])
     if (app.heldRequests.ending.aborted) set.headers.connection = 'close'
     Object.assign(set.headers, await confirmKey(app, request.headers, context.caller.address))

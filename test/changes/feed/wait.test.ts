@@ -69,6 +69,35 @@ describe('a poll that waits', () => {
     expect(response.body.meta.pagination).toMatchObject({ total: 0, last_page: 1, next_cursor: null })
   })
 
+  test('notices within five seconds that its consumer was moved back or deleted, in either feed', async () => {
+    const { actor, path, book, say } = await hostWithBooking()
+    await say('Hello')
+    // The first held request of a process opens its change stream, and whatever is held then is read once more.
+    const first = over(actor, 'GET', await path('bookings', long))
+    await held(1, process)
+    await book()
+    await first
+    const consume = async (feed: 'bookings' | 'messages') => {
+      const [, version = ''] = /updated_after=([^&]+)/.exec(await path(feed, 0)) ?? []
+      const consumer = `${provider}/${feed}/consumers/held`
+      await actor.send('PUT', consumer, { body: { acknowledged: decodeURIComponent(version) } })
+      return { consumer, poll: `${provider}/${feed}?consumer=held&wait=${long}` }
+    }
+    const [bookings, messages] = [await consume('bookings'), await consume('messages')]
+    const waiting = [over(actor, 'GET', bookings.poll), over(actor, 'GET', messages.poll)]
+    await held(2, process)
+    const start = performance.now()
+    await actor.send('PUT', bookings.consumer, { body: { acknowledged: null, seek: true } })
+    await actor.send('DELETE', messages.consumer)
+    const [moved, gone] = await Promise.all(waiting)
+    const isInTime = performance.now() - start < 8000
+    expect({
+      bookings: moved?.body.data.Bookings.length,
+      ofDeleted: gone?.status,
+      isInTime,
+    }).toEqual({ bookings: 2, ofDeleted: 404, isInTime: true })
+  })
+
   test('is not ended by a message', async () => {
     const { actor, path, book, say } = await hostWithBooking()
     const waiting = actor.send('GET', await path('bookings', long))
