@@ -6,7 +6,7 @@ import type { SecretBox } from '../../platform/secrets/secret-box.ts'
 import { deliveryId, endAttempts, type Outcome } from './deliveries-store.ts'
 import type { HintFault } from './hint.ts'
 import type { Webhook, WebhookDelivery } from './model.ts'
-import { awaitTurn, type OriginContext } from './origin-limit.ts'
+import { awaitTurn, type OriginContext, type Turn } from './origin-limit.ts'
 import { type PostRequest, type PostResult, postHint } from './post.ts'
 import { makeWebhookSecret, signatureHeaders } from './signature.ts'
 import { clearRecordedFailure, recordFirstFailure } from './store.ts'
@@ -44,26 +44,28 @@ export function attemptWriter(db: Db): AttemptWriter {
   return (outcome) => loader.load(outcome)
 }
 
+/** An attempt that is stored as begun. */
+export interface PlannedAttempt {
+  webhook: Webhook
+  delivery: WebhookDelivery
+  turn: Turn
+  /** Returns true if the endpoint may have a recorded failure, which a success must clear. */
+  mayBeFailing: () => boolean
+}
+
 /**
  * Attempts a delivery once and stores the outcome: delivered, to be retried, or given up. Returns false if the attempt
  * counts as a failure of the endpoint. Turns off an endpoint that responds 410 or has been failing for five days
  * (decisions §21).
- *
- * @param mayBeFailing returns true if the endpoint may have a recorded failure, which a success must clear
  */
 export async function attempt(
   app: AttemptContext,
   write: AttemptWriter,
-  webhook: Webhook,
-  delivery: WebhookDelivery,
-  mayBeFailing: () => boolean,
+  { webhook, delivery, turn, mayBeFailing }: PlannedAttempt,
 ): Promise<boolean> {
   const { db, clock } = app
   const { _id, host_id, event, attempts } = delivery
-  const fault = attempts === 1 ? await app.hintFaultOf?.(host_id, event) : null
-  const { result, extraStatus } = fault
-    ? await postWithFault(app, webhook, delivery, fault)
-    : { result: await postHint(signPost(app, webhook, delivery)), extraStatus: null }
+  const { result, extraStatus, fault } = await post(app, { webhook, delivery, turn })
   currentTrace()?.note?.({ status: result?.status })
   const faultFields = fault
     ? { [fault.isHidden ? 'hidden_fault' : 'fault']: fault.fault, extra_status: extraStatus }
@@ -94,6 +96,36 @@ export async function attempt(
   else if (webhook.failing_since && failingUntil(webhook.failing_since) <= now)
     await turnOff(app, webhook, 'failing')
   return false
+}
+
+/** The outcome of an attempt's posts. */
+interface Posted {
+  /** The real post's result; null if a fault suppressed the post. */
+  result: PostResult | null
+  /** Status of the response to the extra post that a fault added; null if there was none. */
+  extraStatus: number | null
+}
+
+/** Posts a delivery in the given turn, with the fault that the sandbox's rules select for a first attempt. */
+async function post(
+  app: AttemptContext,
+  { webhook, delivery, turn }: Pick<PlannedAttempt, 'webhook' | 'delivery' | 'turn'>,
+): Promise<Posted & { fault: HintFault | null }> {
+  try {
+    const { host_id, event, attempts } = delivery
+    const fault = attempts === 1 ? ((await app.hintFaultOf?.(host_id, event)) ?? null) : null
+    if (fault) return { ...(await postWithFault(app, { webhook, delivery, turn }, fault)), fault }
+    const result = await postInTurn(turn, signPost(app, webhook, delivery))
+    return { result, extraStatus: null, fault: null }
+  } finally {
+    turn.giveBack()
+  }
+}
+
+/** Posts a request and ends its turn. */
+export async function postInTurn(turn: Turn, request: PostRequest): Promise<PostResult> {
+  turn.begin()
+  return postHint(request).finally(() => turn.end())
 }
 
 /** Returns true for a 2xx response. */
@@ -130,7 +162,7 @@ function retryAt(now: Date, attempts: number, retryAfterSeconds: number | null):
   return new Date(now.getTime() + Math.max(pause, asked) * 1000)
 }
 
-type Posted = Pick<WebhookDelivery, '_id' | 'payload'>
+type Postable = Pick<WebhookDelivery, '_id' | 'payload'>
 
 /** Overrides for a post's signing time and secrets. */
 interface Signing {
@@ -145,7 +177,7 @@ interface Signing {
 export function signPost(
   { clock, config, secrets: box }: PostContext,
   webhook: Webhook,
-  delivery: Posted,
+  delivery: Postable,
   { at = clock(), secrets = validSecrets(box, webhook, clock(webhook.host_id)) }: Signing = {},
 ): PostRequest {
   const body = JSON.stringify(delivery.payload)
@@ -170,26 +202,35 @@ function validSecrets(box: SecretBox, webhook: Webhook, now: Date): string[] {
 const oldMilliseconds = 600_000
 
 /**
- * Carries out a delivery's first attempt with a sandbox fault injected (decisions §22).
- *
- * @returns the real post's result (null if the fault suppresses it), and the status of the response to the extra post
- * (null if there was none). The extra post does not affect the delivery's outcome
+ * Carries out a delivery's first attempt with a sandbox fault injected (decisions §22). The extra post does not affect
+ * the delivery's outcome. It takes a turn of its own and is left out if it gets none within five seconds.
  */
 async function postWithFault(
   app: PostContext,
-  webhook: Webhook,
-  delivery: Posted,
+  { webhook, delivery, turn }: Pick<PlannedAttempt, 'webhook' | 'delivery' | 'turn'>,
   { fault, delay_milliseconds }: HintFault,
-): Promise<{ result: PostResult | null; extraStatus: number | null }> {
+): Promise<Posted> {
+  const { url } = webhook
   if (fault === 'hint_lost') return { result: null, extraStatus: null }
-  if (fault === 'hint_late') await Bun.sleep(delay_milliseconds)
+  if (fault === 'hint_late') {
+    // The turn is for others while the hint is late.
+    turn.giveBack()
+    await Bun.sleep(delay_milliseconds)
+    let late = await awaitTurn(app, url)
+    while (!late) late = await awaitTurn(app, url)
+    return { result: await postInTurn(late, signPost(app, webhook, delivery)), extraStatus: null }
+  }
   const earlier = earlierSigning(fault, app.clock())
-  // The real post was counted against the rate limit when its attempt started, so only the extra post waits here.
-  const mayPostTwice = (earlier || fault === 'hint_twice') && (await awaitTurn(app, webhook.url))
-  let extra = mayPostTwice && earlier ? await postHint(signPost(app, webhook, delivery, earlier)) : null
-  const result = await postHint(signPost(app, webhook, delivery))
-  if (mayPostTwice && !earlier) extra = await postHint(signPost(app, webhook, delivery))
-  return { result, extraStatus: extra?.status ?? null }
+  const extraTurn = earlier || fault === 'hint_twice' ? await awaitTurn(app, url) : null
+  const postExtra = async () => {
+    if (!extraTurn) return null
+    const { status } = await postInTurn(extraTurn, signPost(app, webhook, delivery, earlier ?? {}))
+    return status
+  }
+  const statusBefore = earlier ? await postExtra() : null
+  const result = await postInTurn(turn, signPost(app, webhook, delivery))
+  const extraStatus = earlier ? statusBefore : await postExtra()
+  return { result, extraStatus }
 }
 
 /**

@@ -9,7 +9,7 @@ import {
 } from './deliveries-store.ts'
 import { type HintReader, type NewHint, positionsAfter, positionsAt } from './feeds.ts'
 import type { Webhook, WebhookDelivery } from './model.ts'
-import { maxPerSecondOfEndpoint, type OriginContext, reserveTurns } from './origin-limit.ts'
+import { maxPerSecondOfEndpoint, type OriginContext, type Turn, takeTurns } from './origin-limit.ts'
 import type { Positions } from './store.ts'
 
 /** Maximum number of concurrent attempts to one endpoint (decisions §21). */
@@ -56,6 +56,8 @@ export interface ChosenAttempts extends EndpointWork {
   stored: WaitingDelivery[]
   /** New hints to store, each marked as begun or, if an attempt for its booking is in progress, as waiting. */
   created: WebhookDelivery[]
+  /** A turn for each attempt that begins. Those that are left in the end must be given back. */
+  turns: Turn[]
   /** The endpoint's new positions; null if they do not change. */
   positions: Positions | null
   /** Time until the host's next check; infinite if the end of an attempt or the next change triggers that check. */
@@ -96,8 +98,8 @@ export async function chooseAttempts(
     return { stored, taken, count: stored.length + taken.filter(({ begins }) => begins).length }
   }
   const possible = choose(slots).count
-  const turns = await reserveTurns(app, webhook.url, possible)
-  const { stored, taken } = choose(turns.count)
+  const turns = await takeTurns(app, webhook.url, possible)
+  const { stored, taken } = choose(turns.length)
   const hasMore = (slots === 0 ? isDue : found.length > slots) || taken.length < hints.length || mayBeMore
   const hasBlockedDueHint = isDue && slots > 0 && due.length < Math.max(1, Math.min(slots, found.length))
   own.hasBlockedHint = hasBlockedDueHint || taken.some(({ begins }) => !begins)
@@ -108,13 +110,17 @@ export async function chooseAttempts(
     return canRead && hints.length === 0 ? positionsAt(webhook, work.clock) : null
   }
   const pause = () => {
-    if (turns.waitMilliseconds > 0) return turns.waitMilliseconds
+    if (turns.length < possible) return ratePauseMilliseconds
     if (isFull || inFlight.size > own.inFlight.size) return longPauseMilliseconds
     if (hasMore && own.startedAt.length + possible >= maxPerSecondOfEndpoint) return ratePauseMilliseconds
     return hasMore && inFlight.size + possible < maxInFlight ? 0 : Number.POSITIVE_INFINITY
   }
   return {
-    ...{ ...work, stored, positions: newPositions(), pauseMilliseconds: pause() },
+    ...work,
+    stored,
+    turns,
+    positions: newPositions(),
+    pauseMilliseconds: pause(),
     created: taken.map(({ hint, begins, trace }) => newDelivery(webhook, hint, now, begins, trace)),
   }
 }

@@ -1,58 +1,102 @@
 import { DomainError } from '../../core/errors.ts'
 import type { AppContext, Environment } from '../../http/context.ts'
+import type { Slot } from '../../platform/shared.ts'
 import type { Webhook } from './model.ts'
 
 /**
- * Maximum number of attempts per second from all sandboxes combined to one origin (decisions §21). Without this limit,
- * a partner could use the sandbox's scenarios and clock to flood someone else's server.
+ * Maximum number of attempts in any second from all sandboxes combined to one origin (decisions §21). Without this
+ * limit, a partner could use the sandbox's scenarios and clock to flood someone else's server.
  */
 const maxPerSecond = 10
 /** Maximum number of attempts per second to one endpoint, so that a backlog does not flood it (decisions §21). */
 export const maxPerSecondOfEndpoint = 20
-const windowMilliseconds = 1000
+/** A little more than a second, because the receiver's clock may run slower than ours. */
+const windowMilliseconds = 1020
+/**
+ * Maximum time that a post holds its turn. A receiver that keeps its connections open without a response would
+ * otherwise hold up other sandboxes' attempts to the same origin.
+ */
+const maxPostMilliseconds = 5000
+/** Time after which a dead process's turns are free: when its attempts are presumed lost, too. */
+const lostMilliseconds = 20_000
 /** Maximum time that an attempt waits for the rate limit. */
 const maxWaitMilliseconds = 5000
+/** Pause between two looks for a free turn. */
+const pauseMilliseconds = 100
 
 export type OriginContext = Pick<AppContext, 'rateLimiter'> & { environment: Pick<Environment, 'name'> }
 
-const windowOf = (url: string) => `hints:${new URL(url).origin}`
-
-/** The number of attempts that may start now, and the time until the next attempt may start. */
-export interface TurnReservation {
-  count: number
-  waitMilliseconds: number
+/**
+ * Permission for one post to an origin. There are ten at a time, and each is held from before the attempt is stored
+ * until a second after its post has ended. So whatever happens in between, a slow transaction or a slow connection, no
+ * second contains more than ten posts. Counting attempts when they are planned would let two batches that were planned
+ * a second apart be posted together.
+ *
+ *     taken ── begin ──▶ posting ── end, or 5 s ──▶ a second passes ──▶ free
+ *       └───── giveBack ─────────────────────────────────────────────────▲
+ */
+export interface Turn {
+  /** Must be called immediately before the post. */
+  begin(): void
+  /** Must be called once the post has ended. */
+  end(): void
+  /** Frees a turn that was not used. Does nothing once the turn has begun. */
+  giveBack(): void
 }
 
-/** Counts up to `wanted` attempts against the rate limit of a URL's origin. Live attempts are not limited here. */
-export async function reserveTurns(
+/** Live attempts are not limited here. */
+const unlimited: Turn = { begin() {}, end() {}, giveBack() {} }
+
+class OriginTurn implements Turn {
+  private state: 'taken' | 'posting' | 'over' = 'taken'
+  private timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(private readonly slot: Slot) {}
+
+  begin(): void {
+    this.state = 'posting'
+    this.timer = setTimeout(() => this.end(), maxPostMilliseconds)
+  }
+
+  end(): void {
+    if (this.state !== 'posting') return
+    this.state = 'over'
+    clearTimeout(this.timer)
+    setTimeout(() => this.slot.free(), windowMilliseconds)
+  }
+
+  giveBack(): void {
+    if (this.state !== 'taken') return
+    this.state = 'over'
+    this.slot.free()
+  }
+}
+
+/** Takes up to `wanted` turns at a URL's origin. The caller must end each of them or give it back. */
+export async function takeTurns(
   { rateLimiter, environment }: OriginContext,
   url: string,
   wanted: number,
-): Promise<TurnReservation> {
-  if (environment.name === 'live') return { count: wanted, waitMilliseconds: 0 }
-  for (let count = 0; count < wanted; count += 1) {
-    const { allowed, waitMilliseconds } = await rateLimiter.hit(
-      windowOf(url),
-      maxPerSecond,
-      windowMilliseconds,
-    )
-    if (!allowed) return { count, waitMilliseconds }
+): Promise<Turn[]> {
+  if (environment.name === 'live') return Array<Turn>(wanted).fill(unlimited)
+  const name = `hints:${new URL(url).origin}`
+  const turns: Turn[] = []
+  while (turns.length < wanted) {
+    const slot = await rateLimiter.slots.take(name, maxPerSecond, lostMilliseconds)
+    if (!slot) break
+    turns.push(new OriginTurn(slot))
   }
-  return { count: wanted, waitMilliseconds: 0 }
+  return turns
 }
 
-/** Waits until the rate limit allows one attempt. Returns false if this would take more than five seconds. */
-export function awaitTurn(app: OriginContext, url: string): Promise<boolean> {
-  return retryUntilReserved(() => reserveTurns(app, url, 1))
-}
-
-async function retryUntilReserved(take: () => Promise<TurnReservation>): Promise<boolean> {
+/** Waits for a turn at a URL's origin. Returns null if this would take more than five seconds. */
+export async function awaitTurn(app: OriginContext, url: string): Promise<Turn | null> {
   const deadline = performance.now() + maxWaitMilliseconds
   for (;;) {
-    const { count, waitMilliseconds } = await take()
-    if (count === 1) return true
-    if (performance.now() + waitMilliseconds > deadline) return false
-    await Bun.sleep(waitMilliseconds)
+    const [turn] = await takeTurns(app, url, 1)
+    if (turn) return turn
+    if (performance.now() + pauseMilliseconds > deadline) return null
+    await Bun.sleep(pauseMilliseconds)
   }
 }
 
@@ -66,16 +110,23 @@ async function retryUntilReserved(take: () => Promise<TurnReservation>): Promise
 export async function requireTurn(
   app: OriginContext,
   { id, url }: Pick<Webhook, 'id' | 'url'>,
-): Promise<void> {
+): Promise<Turn> {
   const isLive = app.environment.name === 'live'
-  const take = async () => {
-    if (!isLive) return reserveTurns(app, url, 1)
-    const hit = await app.rateLimiter.hit(`hints:of ${id}`, maxPerSecondOfEndpoint, windowMilliseconds)
-    return { count: hit.allowed ? 1 : 0, waitMilliseconds: hit.waitMilliseconds }
-  }
-  if (await retryUntilReserved(take)) return
+  const turn = isLive ? await awaitTurnOfEndpoint(app, id) : await awaitTurn(app, url)
+  if (turn) return turn
   const message = isLive
     ? `At most ${maxPerSecondOfEndpoint} tests and resends of a webhook begin per second; try again`
     : `Sandboxes send at most ${maxPerSecond} hints per second to one origin; try again`
   throw new DomainError('conflict', message, [], 1)
+}
+
+/** Waits until an endpoint's own limit allows a test or a resend. Returns null after five seconds. */
+async function awaitTurnOfEndpoint({ rateLimiter }: OriginContext, id: number): Promise<Turn | null> {
+  const deadline = performance.now() + maxWaitMilliseconds
+  for (;;) {
+    const hit = await rateLimiter.hit(`hints:of ${id}`, maxPerSecondOfEndpoint, 1000)
+    if (hit.allowed) return unlimited
+    if (performance.now() + hit.waitMilliseconds > deadline) return null
+    await Bun.sleep(hit.waitMilliseconds)
+  }
 }

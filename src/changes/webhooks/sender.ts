@@ -3,10 +3,17 @@ import type { AppContext } from '../../http/context.ts'
 import { inTransaction } from '../../platform/mongo/transactions.ts'
 import { findClocks } from '../../versions/change-store.ts'
 import { type AttemptContext, attempt, attemptWriter, failingUntil } from './attempt.ts'
-import { chooseAttempts, type EndpointAttempts, type EndpointWork, withinSecond } from './choose.ts'
+import {
+  type ChosenAttempts,
+  chooseAttempts,
+  type EndpointAttempts,
+  type EndpointWork,
+  withinSecond,
+} from './choose.ts'
 import { addHints, beginAttempts, countWaiting, trimDeliveries } from './deliveries-store.ts'
 import { hintReader, isBehind } from './feeds.ts'
 import type { WebhookDelivery } from './model.ts'
+import type { Turn } from './origin-limit.ts'
 import { findEnabledWebhooks, findHostsWithWebhooks, movePositions, type WebhookId } from './store.ts'
 import { turnOff, usableKeys } from './switch.ts'
 
@@ -166,13 +173,19 @@ export class HintSender {
    */
   private async serve(hostId: number, works: EndpointWork[]): Promise<void> {
     const { app } = this
-    const [{ db }, now, startedAt] = [app, app.clock(hostId), performance.now()]
+    const { db } = app
+    const now = app.clock(hostId)
+    const startedAt = performance.now()
+    let chosen: ChosenAttempts[] = []
     try {
       for (const { webhook, turnOffReason } of works)
         if (turnOffReason) await turnOff(app, webhook, turnOffReason)
       const open = works.filter(({ turnOffReason }) => !turnOffReason)
       const read = hintReader(db, hostId, rowsPerCheck)
-      const chosen = await Promise.all(open.map((work) => chooseAttempts(app, work, now, read)))
+      const choices = await Promise.allSettled(open.map((work) => chooseAttempts(app, work, now, read)))
+      chosen = choices.filter((choice) => choice.status === 'fulfilled').map(({ value }) => value)
+      const failed = choices.find((choice) => choice.status === 'rejected')
+      if (failed) throw failed.reason
       const due = chosen.flatMap((one) => one.stored)
       const begun = due.length > 0 ? await beginAttempts(db, hostId, due, now) : []
       this.begin(chosen, begun, startedAt)
@@ -192,24 +205,31 @@ export class HintSender {
       await this.pauseAfter(error)
       this.scheduleCheck(hostId)
     } finally {
+      for (const { turns } of chosen) for (const turn of turns) turn.giveBack()
       this.serving.delete(hostId)
     }
   }
 
   /** Begins attempts for the deliveries that are marked as in flight. */
-  private begin(works: EndpointWork[], deliveries: WebhookDelivery[], startedAt: number): void {
+  private begin(works: ChosenAttempts[], deliveries: WebhookDelivery[], startedAt: number): void {
     if (deliveries.length > 0 && performance.now() - startedAt > maxStoringMilliseconds)
       throw new Error('Storing the attempts took too long; they will be repeated later')
     for (const work of works)
       for (const delivery of deliveries)
         if (delivery.in_flight && delivery.webhook_id === work.webhook.id) {
-          const attempt = this.attempt(work, delivery).finally(() => this.unfinished.delete(attempt))
+          const turn = work.turns.pop()
+          if (!turn) throw new Error('An attempt without a turn')
+          const attempt = this.attempt(work, delivery, turn).finally(() => this.unfinished.delete(attempt))
           this.unfinished.add(attempt)
         }
   }
 
   /** Attempts a delivery, and checks its host again if the attempt failed or other hints may have waited for it. */
-  private async attempt({ webhook, own }: EndpointWork, delivery: WebhookDelivery): Promise<void> {
+  private async attempt(
+    { webhook, own }: EndpointWork,
+    delivery: WebhookDelivery,
+    turn: Turn,
+  ): Promise<void> {
     const { app } = this
     const name = String(delivery._id)
     own.inFlight.set(name, delivery.booking_id)
@@ -220,7 +240,7 @@ export class HintSender {
     trace?.note?.({ host_id: webhook.host_id, key_id: webhook.created_by })
     try {
       const isDelivered = await inTrace(trace, () =>
-        attempt(app, this.write, webhook, delivery, mayBeFailing),
+        attempt(app, this.write, { webhook, delivery, turn, mayBeFailing }),
       )
       own.hasFailed = !isDelivered
       app.metrics.countHint(isDelivered)

@@ -5,7 +5,7 @@ import type { AppContext } from '../../http/context.ts'
 import type { Caller } from '../../http/request.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { acquireLease, releaseLease } from '../../platform/mongo/lease.ts'
-import { fieldsOf, isSuccess, signPost } from './attempt.ts'
+import { fieldsOf, isSuccess, postInTurn, signPost } from './attempt.ts'
 import {
   dropWaiting,
   findWaitingIds,
@@ -16,7 +16,6 @@ import {
 } from './deliveries-store.ts'
 import type { HintGap, Webhook, WebhookDelivery } from './model.ts'
 import { requireTurn } from './origin-limit.ts'
-import { postHint } from './post.ts'
 import type { WebhookCreate, WebhookPatch } from './schema.ts'
 import { makeWebhookSecret } from './signature.ts'
 import {
@@ -172,24 +171,29 @@ export async function testWebhook(
       'conflict',
       'The key of the webhook is no longer usable; turn the webhook on to take it over',
     )
-  await requireTurn(app, webhook)
+  const turn = await requireTurn(app, webhook)
   const lease = { name: `webhook-test/${webhook.id}`, owner: crypto.randomUUID() }
-  const now = clockWatch.databaseNow()
-  if (!(await acquireLease(db, lease, now, new Date(now.getTime() + maxTestMilliseconds))))
-    throw new DomainError('conflict', 'A test of this webhook is in progress; wait for its result')
-  const dated = clock(caller.hostId)
-  const timestamp = toTimestamp(dated)
-  const delivery = newDelivery(webhook, { type: 'webhook.test', timestamp, data: {} }, dated, false, null)
   try {
-    const result = await postHint(signPost(app, webhook, delivery))
+    const now = clockWatch.databaseNow()
+    if (!(await acquireLease(db, lease, now, new Date(now.getTime() + maxTestMilliseconds))))
+      throw new DomainError('conflict', 'A test of this webhook is in progress; wait for its result')
+    const dated = clock(caller.hostId)
+    const payload = { type: 'webhook.test', timestamp: toTimestamp(dated), data: {} } as const
+    const delivery = newDelivery(webhook, payload, dated, false, null)
+    const result = await postInTurn(turn, signPost(app, webhook, delivery))
     const done: WebhookDelivery = {
-      ...{ ...delivery, ...fieldsOf(result), attempts: 1, next_attempt_at: null },
+      ...delivery,
+      ...fieldsOf(result),
+      attempts: 1,
+      next_attempt_at: null,
       status: isSuccess(result) ? 'delivered' : 'failed',
     }
     await insertDelivery(db, done)
     await trimDeliveries(db, webhook)
     return done
   } finally {
+    turn.giveBack()
+    // Releases only a lease that this test holds.
     await releaseLease(db, lease)
   }
 }
@@ -209,7 +213,9 @@ export async function resend(
 ): Promise<WebhookDelivery> {
   const { db, clock } = app
   const webhook = await findOwnWebhook(app, caller, id)
-  await requireTurn(app, webhook)
+  const turn = await requireTurn(app, webhook)
+  // The process that sends the hints takes a turn for the post itself.
+  turn.giveBack()
   return inHostTransaction(db, caller.hostId, (session) =>
     resendDelivery(db, session, webhook, deliveryId, clock(caller.hostId)),
   )
