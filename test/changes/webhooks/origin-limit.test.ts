@@ -5,16 +5,18 @@ import { type Actor, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 import { startReceiver } from '../../support/receiver.ts'
 
-const service = await testApp({ MONGODB_URL: await ownDatabase(), WEBHOOKS_ALLOW_PRIVATE: 'on' })
+const settings = { MONGODB_URL: await ownDatabase(), WEBHOOKS_ALLOW_PRIVATE: 'on' }
+const [service, otherProcess] = await Promise.all([testApp(settings), testApp(settings)])
 
 const sandbox = () => ({ rateLimiter: new MemoryRateLimiter(), environment: { name: 'sandbox' } as const })
 
-test.concurrent('all sandboxes together get ten turns at one origin, and live endpoints any number', async () => {
+test.concurrent('all sandboxes of all processes together get ten turns at one origin, and live endpoints any number', async () => {
   const origin = `https://${crypto.randomUUID()}.example.com`
-  const take = async (url: string, wanted: number) => (await takeTurns(service.sandbox, url, wanted)).length
+  const take = async (url: string, wanted: number, by = service) =>
+    (await takeTurns(by.sandbox, url, wanted)).length
   expect({
     first: await take(`${origin}/one`, 7),
-    second: await take(`${origin}:443/two?of=another`, 7),
+    second: await take(`${origin}:443/two?of=another`, 7, otherProcess),
     otherPort: await take(`${origin}:8443/`, 10),
     live: (await takeTurns(service.live, `${origin}/`, 1000)).length,
   }).toEqual({ first: 7, second: 3, otherPort: 10, live: 1000 })
