@@ -11,7 +11,6 @@ import { feedRoutes } from './changes/feed/routes.ts'
 import { webhookRoutes } from './changes/webhooks/routes.ts'
 import { DomainError } from './core/errors.ts'
 import { traceOfRequest, withTrace } from './core/trace.ts'
-import { leavesBodyUnread } from './http/body.ts'
 import { clientAddress, isTrustedProxy } from './http/client-address.ts'
 import type { AppContext } from './http/context.ts'
 import { chooseRequestId } from './http/envelope.ts'
@@ -19,6 +18,7 @@ import { toErrorResponse } from './http/error-response.ts'
 import { operationsOf, roots } from './http/paths.ts'
 import { requestLog } from './http/request-log.ts'
 import { secureTransport, securityHeaders } from './http/security-headers.ts'
+import { mayStayUnread, respondBeforeBody } from './http/unread-body.ts'
 import { availabilityRoutes } from './inventory/availability/routes.ts'
 import { rateRoutes } from './inventory/listings/rates/routes.ts'
 import { listingRoutes } from './inventory/listings/routes.ts'
@@ -60,8 +60,7 @@ export function createApp(
     handler: { standardHostname: config.tls !== null },
   })
     .onRequest(({ request, set }) => {
-      // Closes the connection during a shutdown, or if the body may remain unread (see guard.ts).
-      if (drain?.aborted || leavesBodyUnread(request)) set.headers.connection = 'close'
+      if (drain?.aborted) set.headers.connection = 'close'
       Object.assign(set.headers, securityHeaders, config.tls && secureTransport)
       if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)
     })
@@ -98,6 +97,13 @@ export function createApp(
     }
     const trace = traceOfRequest(request.headers.get('traceparent'), isTrusted)
     return trace ? (arrived: Request) => withTrace(trace, () => handle(arrived)) : handle
+  })
+  app.wrap((handle, request) => {
+    if (!mayStayUnread(request)) return handle
+    return async (arrived: Request) => {
+      const response: unknown = await handle(arrived)
+      return response instanceof Response ? respondBeforeBody(arrived, response, app.server) : response
+    }
   })
   return app
     .use(guideRoutes(config))

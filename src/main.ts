@@ -10,8 +10,11 @@ import { Supervisor, workerVariable } from './process/supervisor.ts'
 import { compose } from './process/wiring.ts'
 import { notifySupervisor } from './process/worker-metrics.ts'
 
-/** The HTTP server's own body size limit; every route has a lower limit. */
-const maxRequestBytes = 1024 ** 3
+/**
+ * The HTTP server's own limit on `Content-Length`; every route has a lower limit. Beyond it, the server itself responds
+ * with 413, without an envelope.
+ */
+const maxRequestBytes = 4 * 1024 ** 3
 
 /**
  * Seconds that an idle connection stays open. Proxies must drop idle connections first, because a request sent on a

@@ -1,6 +1,9 @@
 import { DomainError, invalidField } from '../core/errors.ts'
 import type { Access } from './access.ts'
-import { ByteBudget, collectGarbageOccasionally } from './memory.ts'
+import { BodyBudget, type BodyShare, tooManyBodies } from './body-budget.ts'
+import { IncomingBody } from './incoming-body.ts'
+import { collectGarbageOccasionally } from './memory.ts'
+import { mayStayUnread } from './unread-body.ts'
 
 /** Maximum nesting depth of a body. Real listings need five levels. */
 const maxDepth = 64
@@ -54,128 +57,121 @@ function requireUncompressed(headers: Headers): void {
 /** Time limit for receiving a body. Without it, a body that trickles in would keep its request open forever. */
 const bodyTimeoutMilliseconds = 30_000
 
+/** Bodies up to this size never wait, because even many of them take up little memory. */
+const smallBodyBytes = 64 * 1024
+
+/** A larger body that arrives more slowly than this is ended while others wait for memory. */
+const leastBytesPerSecond = 64 * 1024
+
 /**
- * Reads the body chunk by chunk, regardless of its declared length. The server stops reading from the socket while no
- * chunk is requested, so no more than the limit is ever in memory.
+ * The memory for larger bodies that are being read or processed. The limits apply per host rather than per key, because
+ * a host may have many keys. The server has already buffered about a megabyte of each waiting body, so the number of
+ * waiting bodies is limited too.
  */
+export const bodyBudget = new BodyBudget({
+  ofHost: 16 * 1024 * 1024,
+  ofProcess: 96 * 1024 * 1024,
+  waitingOfHost: 4,
+  waiting: 64,
+  patienceMilliseconds: 1000,
+  leastBytesPerSecond,
+})
+
+/** Reads the body piece by piece, regardless of its declared length, so that no more than the limit is in memory. */
 async function readBytes(request: Request, hostId: number, maxBytes: number): Promise<Uint8Array> {
-  const declared = request.headers.get('content-length')
-  if (Number(declared) > maxBytes) throw tooLarge(maxBytes)
-  if (declared === null && !request.headers.has('transfer-encoding') && !request.body) return new Uint8Array()
+  const body = IncomingBody.of(request)
+  if (body.declaredBytes !== null && body.declaredBytes > maxBytes) throw tooLarge(maxBytes)
+  if (body.isAbsent) return new Uint8Array()
+  const reception = new Reception(body, hostId, maxBytes)
   // A client that has disconnected sends nothing more, so its partial body is abandoned immediately.
-  const over = new AbortController()
-  const abort = () => over.abort()
+  const abort = () => reception.end(tooLate())
   const timer = setTimeout(abort, bodyTimeoutMilliseconds)
   if (request.signal.aborted) abort()
   request.signal.addEventListener('abort', abort)
-  const reserve = async (bytes: number) => {
-    if (bytes > smallBodyBytes) bodyReleases.set(request, await reserveBodyBytes(hostId, bytes, over.signal))
-  }
-  let chunks: AsyncIterator<Uint8Array> | undefined
   try {
-    if (declared !== null) await reserve(Number(declared))
-    // The body is accessed only after the reservation, because accessing it makes the server start reading.
-    chunks = request.body?.[Symbol.asyncIterator]()
-    if (!chunks) return new Uint8Array()
-    const reading = readAll(chunks, maxBytes, declared === null ? reserve : undefined)
-    return await Promise.race([reading, whenAborted(over.signal)])
-  } catch (error) {
-    chunks?.return?.().catch(() => {})
-    throw error
+    return await Promise.race([reception.readAll(), reception.ended])
   } finally {
     clearTimeout(timer)
     request.signal.removeEventListener('abort', abort)
   }
 }
 
-function whenAborted(signal: AbortSignal): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const end = () => reject(tooSlow())
-  if (signal.aborted) end()
-  signal.addEventListener('abort', end)
-  return promise
-}
+/** A body while it is being read into memory. */
+class Reception {
+  private readonly ending = Promise.withResolvers<never>()
+  private share: BodyShare | undefined
+  private hasEnded = false
+  private size = 0
 
-/** Bodies up to this size never wait, because even many of them take up little memory. */
-const smallBodyBytes = 64 * 1024
+  constructor(
+    private readonly body: IncomingBody,
+    private readonly hostId: number,
+    private readonly maxBytes: number,
+  ) {
+    this.ended.catch(() => {})
+  }
 
-/**
- * Limits for larger bodies that are being read or processed. They apply per host rather than per key, because a host
- * may have many keys. The server has already buffered about a megabyte of each waiting body, so the number of waiting
- * bodies is limited too.
- */
-const bodies = new ByteBudget({
-  ofOwner: 16 * 1024 * 1024,
-  ofProcess: 96 * 1024 * 1024,
-  waitingOfOwner: 4,
-  waiting: 64,
-})
+  /** Rejects if the body is ended before it is complete. */
+  get ended(): Promise<never> {
+    return this.ending.promise
+  }
 
-/** Functions that release the bytes reserved for a request's body, by request. */
-const bodyReleases = new WeakMap<Request, () => void>()
+  /** Ends the body, with a retry time if it is late only because it had to wait for memory. */
+  end(error: DomainError): void {
+    this.hasEnded = true
+    this.ending.reject(this.share?.isWaiting() ? tooManyBodies() : error)
+    this.share?.release()
+  }
 
-/**
- * Waits until a body of this size may be read. Until then, no more of the body is read from the connection; otherwise,
- * a few hosts could fill the process's memory.
- *
- * @param signal ends the wait once the body's time limit expires or the client disconnects
- * @returns a function that releases the reserved bytes
- * @throws DomainError `conflict` with a retry time if too many bodies are waiting or `signal` ended the wait
- */
-export async function reserveBodyBytes(
-  hostId: number,
-  bytes: number,
-  signal: AbortSignal,
-): Promise<() => void> {
-  const release = await bodies.await(hostId, bytes, signal)
-  if (release) return release
-  throw new DomainError('conflict', 'Too many large bodies are being sent concurrently; try again', [], 1)
-}
+  async readAll(): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = []
+    for (;;) {
+      const piece = await this.body.next()
+      if (this.hasEnded) return this.ended
+      if (!piece) break
+      this.size += piece.byteLength
+      if (this.size > this.maxBytes) throw tooLarge(this.maxBytes)
+      pieces.push(piece)
+      if (this.size > smallBodyBytes) await this.reserve(piece.byteLength)
+    }
+    this.share?.complete()
+    return pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces)
+  }
 
-/**
- * Releases the memory held by a request's body. An unread body is discarded; otherwise, the server would keep the
- * received part in memory for a long time.
- */
-export function releaseBody(request: Request): void {
-  const { body } = request
-  if (body && !body.locked) body.cancel().catch(() => {})
-  bodyReleases.get(request)?.()
-}
-
-/** @param reserve called once with `maxBytes` when a body of undeclared length exceeds `smallBodyBytes` */
-async function readAll(
-  chunks: AsyncIterator<Uint8Array>,
-  maxBytes: number,
-  reserve?: (bytes: number) => Promise<void>,
-): Promise<Uint8Array> {
-  const parts: Uint8Array[] = []
-  let size = 0
-  for (;;) {
-    const { done, value } = await chunks.next()
-    if (done) return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
-    if (size <= smallBodyBytes && size + value.byteLength > smallBodyBytes) await reserve?.(maxBytes)
-    size += value.byteLength
-    if (size > maxBytes) throw tooLarge(maxBytes)
-    parts.push(value)
+  private reserve(bytes: number): Promise<void> {
+    if (this.share) return this.share.arrive(bytes)
+    this.share = bodyBudget.join({
+      hostId: this.hostId,
+      maxBytes: this.body.declaredBytes ?? this.maxBytes,
+      end: () => this.end(tooSlow()),
+    })
+    this.body.release = this.share.release
+    return this.share.arrive(this.size)
   }
 }
 
-function tooSlow(): DomainError {
-  const message = `The body did not arrive within ${bodyTimeoutMilliseconds / 1000} s`
-  return new DomainError('body_too_slow', message, [{ path: 'body', code: 'invalid', message }])
+/**
+ * Releases the memory held by a request's body. A small body that nobody has read is discarded; otherwise, the server
+ * would keep the received part in memory for a long time. A large one is thrown away with its response.
+ */
+export function releaseBody(request: Request): void {
+  const { body } = request
+  if (body && !body.locked && !mayStayUnread(request)) body.cancel().catch(() => {})
+  IncomingBody.release(request)
 }
 
-/** Unread bodies up to this size are tolerated, so that the connection can be reused. */
-const maxUnreadBytes = 64 * 1024
+function tooLate(): DomainError {
+  return takesTooLong(`The body did not arrive within ${bodyTimeoutMilliseconds / 1000} s`)
+}
 
-/**
- * Returns true if the service would not drain the request's body. The connection of such a request is closed unless a
- * route reads the entire body.
- */
-export function leavesBodyUnread({ headers, method }: Request): boolean {
-  if (method === 'GET' || method === 'HEAD')
-    return headers.has('transfer-encoding') || headers.has('content-length')
-  return headers.has('transfer-encoding') || Number(headers.get('content-length')) > maxUnreadBytes
+function tooSlow(): DomainError {
+  return takesTooLong(
+    `The body arrived more slowly than ${leastBytesPerSecond} bytes per second while other bodies waited`,
+  )
+}
+
+function takesTooLong(message: string): DomainError {
+  return new DomainError('body_too_slow', message, [{ path: 'body', code: 'invalid', message }])
 }
 
 function tooLarge(maxBytes: number): DomainError {

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { DomainError, rateLimited } from '../core/errors.ts'
 import { type Access, deprecationHeaders } from './access.ts'
 import { authorize, rateLimitHeaders } from './authorization.ts'
-import { leavesBodyUnread, readJsonObject } from './body.ts'
+import { readJsonObject } from './body.ts'
 import { clientAddress, requireNetwork } from './client-address.ts'
 import type { AppContext, Authorization } from './context.ts'
 import { readIdempotencyKey } from './idempotency/idempotency.ts'
@@ -88,8 +88,6 @@ async function guardRequest(app: AppContext, access: Access, incoming: Incoming)
   const scope = await visit?.open()
   const hostId = scope ?? host.id
   const body = access.body && (await readBody(app, request, host.id, access.body))
-  // The entire body has been read, so the connection can be reused unless the process is shutting down.
-  if (body && leavesBodyUnread(request) && !app.heldRequests.ending.aborted) delete set.headers.connection
   const caller: Caller = {
     keyId: key.id,
     hostId,

@@ -143,12 +143,7 @@ export async function streamJson(
 const encoder = new TextEncoder()
 
 /** Limit on the unread bytes of a key's large responses. A response that does not fit is refused immediately. */
-const unsent = new ByteBudget({
-  ofOwner: 8 * 1024 * 1024,
-  ofProcess: Number.POSITIVE_INFINITY,
-  waitingOfOwner: 0,
-  waiting: 0,
-})
+const unsent = new ByteBudget(8 * 1024 * 1024)
 const retryMilliseconds = 5000
 
 /**

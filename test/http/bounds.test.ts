@@ -1,14 +1,21 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { mintKey } from '../../src/access/keys/store.ts'
-import { reserveBodyBytes } from '../../src/http/body.ts'
+import { bodyBudget } from '../../src/http/body.ts'
+import { BodyBudget } from '../../src/http/body-budget.ts'
 import { pacedStream, reserveUnsent } from '../../src/http/send.ts'
 import { testApp } from '../support/app.ts'
+import { runs } from '../support/soak.ts'
 
 const service = await testApp()
 const mebibyte = 1024 * 1024
 /** An id that belongs to no key or host. */
 let ownerId = 9_000_000_000
-const never = new AbortController().signal
+
+/** Announces a body of the host to the process's budget. */
+function announce(hostId: number, maxBytes: number) {
+  return bodyBudget.join({ hostId, maxBytes, end: () => {} })
+}
 
 test('a body of more than 100,000 values gets 422 before it is parsed, and commas in strings do not count', async () => {
   const actor = await service.actor()
@@ -23,25 +30,99 @@ test('a body of more than 100,000 values gets 422 before it is parsed, and comma
   expect((await listing(`[${'0,'.repeat(99_000)}0]`)).status).toBe(200)
 })
 
-test('large bodies of one host are read in turn, and at most four of them wait', async () => {
+test('bodies count when they arrive, not when they are announced', async () => {
   ownerId += 1
-  const giveBack = await reserveBodyBytes(ownerId, 10 * mebibyte, never)
-  let begun = 0
-  const waiting = Array.from({ length: 4 }, () =>
-    reserveBodyBytes(ownerId, 10 * mebibyte, never).then((next) => {
-      begun += 1
-      return next
-    }),
+  const announced = Array.from({ length: 20 }, () => announce(ownerId, 10 * mebibyte))
+  const sent = announce(ownerId, 10 * mebibyte)
+  await sent.arrive(10 * mebibyte)
+  for (const body of [...announced, sent]) body.release()
+})
+
+test('at most four large bodies of one host wait, and those of other hosts do not wait for them', async () => {
+  ownerId += 1
+  const first = announce(ownerId, 10 * mebibyte)
+  await first.arrive(10 * mebibyte)
+  first.complete()
+  const waiting = Array.from({ length: 4 }, () => announce(ownerId, 10 * mebibyte))
+  let arrived = 0
+  const turns = waiting.map(async (body) => {
+    await body.arrive(7 * mebibyte)
+    arrived += 1
+    await body.arrive(3 * mebibyte)
+    body.release()
+  })
+  await expect(announce(ownerId, 10 * mebibyte).arrive(7 * mebibyte)).rejects.toMatchObject({
+    kind: 'conflict',
+  })
+  const other = announce(ownerId + 1_000_000, 10 * mebibyte)
+  await other.arrive(10 * mebibyte)
+  other.release()
+  expect({ arrived, isWaiting: waiting.map((body) => body.isWaiting()) }).toEqual({
+    arrived: 0,
+    isWaiting: [true, true, true, true],
+  })
+  first.release()
+  await Promise.all(turns)
+  expect(arrived).toBe(4)
+})
+
+test('bodies that each hold a part of the memory never wait for each other in a circle', async () => {
+  const limits = { ofHost: 16, ofProcess: 40, waitingOfHost: 100, waiting: 100 }
+  const pieceBytes = 65_536
+  const budget = new BodyBudget({
+    ofHost: limits.ofHost * pieceBytes,
+    ofProcess: limits.ofProcess * pieceBytes,
+    waitingOfHost: limits.waitingOfHost,
+    waiting: limits.waiting,
+    patienceMilliseconds: 60_000,
+    leastBytesPerSecond: 0,
+  })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ hostId: fc.nat(3), pieces: fc.integer({ min: 1, max: 12 }) }), { maxLength: 30 }),
+      async (bodies) => {
+        let most = 0
+        let held = 0
+        const receive = async ({ hostId, pieces }: (typeof bodies)[number]) => {
+          const share = budget.join({ hostId, maxBytes: pieces * pieceBytes, end: () => {} })
+          for (let piece = 0; piece < pieces; piece += 1) {
+            await share.arrive(pieceBytes)
+            held += 1
+            most = Math.max(most, held)
+            await Promise.resolve()
+          }
+          share.complete()
+          held -= pieces
+          share.release()
+        }
+        await Promise.all(bodies.map(receive))
+        expect(most).toBeLessThanOrEqual(limits.ofProcess)
+      },
+    ),
+    runs(100),
   )
-  await expect(reserveBodyBytes(ownerId, 10 * mebibyte, never)).rejects.toMatchObject({ kind: 'conflict' })
-  // Small bodies and bodies of other hosts do not wait.
-  ;(await reserveBodyBytes(ownerId, 1000, never))()
-  ;(await reserveBodyBytes(ownerId + 1_000_000, 10 * mebibyte, never))()
-  expect(begun).toBe(0)
-  giveBack()
-  giveBack()
-  for (const next of waiting) (await next)()
-  expect(begun).toBe(4)
+})
+
+test('the slowest bodies are ended once another body has waited, and only as many as it needs', async () => {
+  const ended: string[] = []
+  const budget = new BodyBudget({
+    ofHost: 16 * mebibyte,
+    ofProcess: 32 * mebibyte,
+    waitingOfHost: 4,
+    waiting: 64,
+    patienceMilliseconds: 20,
+    leastBytesPerSecond: 50 * 200_000,
+  })
+  const join = (name: string, hostId: number) =>
+    budget.join({ hostId, maxBytes: 10 * mebibyte, end: () => void ended.push(name) })
+  const bodies = [join('first', 1), join('second', 2), join('third', 3)]
+  for (const body of bodies) await body.arrive(9 * mebibyte)
+  const waiting = join('waiting', 4)
+  const granted = waiting.arrive(9 * mebibyte)
+  expect(waiting.isWaiting()).toBe(true)
+  await bodies[1]?.arrive(70_000)
+  await granted
+  expect({ ended, isWaiting: waiting.isWaiting() }).toEqual({ ended: ['first'], isWaiting: false })
 })
 
 test('large bodies are counted for the host, however many keys it has', async () => {
@@ -50,28 +131,33 @@ test('large bodies are counted for the host, however many keys it has', async ()
   const second = { host: actor.hostId, name: 'Second', permissions: ['listings.write' as const] }
   const { key } = await mintKey(db, clock, second)
   const large = { body: { name: 'L', original_id: 'large', description: 'x'.repeat(70_000) } }
-  const held = await reserveBodyBytes(actor.hostId, 16 * mebibyte, never)
-  const gone = new AbortController()
-  const waiting = Array.from({ length: 4 }, () => reserveBodyBytes(actor.hostId, mebibyte, gone.signal))
-  const refused = Promise.allSettled(waiting)
+  const held = announce(actor.hostId, 16 * mebibyte)
+  await held.arrive(16 * mebibyte)
+  held.complete()
+  const waiting = Array.from({ length: 4 }, () => announce(actor.hostId, mebibyte))
+  const refused = Promise.allSettled(waiting.map((body) => body.arrive(mebibyte)))
   const refusal = await service.send('POST', '/v1/listings', { ...large, key, asIs: true })
   expect(refusal.status).toBe(409)
   expect((await other.send('POST', '/v1/listings', large)).status).toBe(201)
-  gone.abort()
+  for (const body of waiting) body.release()
   await refused
-  held()
+  held.release()
   expect((await actor.send('POST', '/v1/listings', large)).status).toBe(201)
 })
 
 test('a body stops waiting once its sender has gone', async () => {
   ownerId += 1
-  const giveBack = await reserveBodyBytes(ownerId, 16 * mebibyte, never)
-  const gone = new AbortController()
-  const waiting = reserveBodyBytes(ownerId, mebibyte, gone.signal)
-  gone.abort()
+  const held = announce(ownerId, 16 * mebibyte)
+  await held.arrive(16 * mebibyte)
+  held.complete()
+  const left = announce(ownerId, mebibyte)
+  const waiting = left.arrive(mebibyte)
+  left.release()
   await expect(waiting).rejects.toMatchObject({ kind: 'conflict' })
-  giveBack()
-  ;(await reserveBodyBytes(ownerId, 16 * mebibyte, never))()
+  held.release()
+  const next = announce(ownerId, 16 * mebibyte)
+  await next.arrive(16 * mebibyte)
+  next.release()
 })
 
 test('each key has a limit for response bytes that its clients have not read yet', () => {
