@@ -119,6 +119,24 @@ test('probes and scrapes use existing paths, and the Ingress has every route exc
   expect(isReached('/metrics/')).toBe(false)
 })
 
+test('the Ingress has the limits of the shipped nginx', async () => {
+  const nginx = await readFile(join(root, 'deploy/nginx/nginx.conf'), 'utf8')
+  const { annotations } = named('Ingress').metadata
+  const limits = {
+    'proxy-body-size': /client_max_body_size (\w+);/,
+    'proxy-request-buffering': /proxy_request_buffering (\w+);/,
+    'proxy-max-temp-file-size': /proxy_max_temp_file_size (\w+);/,
+    'limit-connections': /limit_conn addresses (\w+);/,
+  }
+  for (const [name, pattern] of Object.entries(limits)) {
+    const shipped = pattern.exec(nginx)?.[1]
+    expect({ name, value: annotations[`nginx.ingress.kubernetes.io/${name}`] }).toEqual({
+      name,
+      value: shipped,
+    })
+  }
+})
+
 test('objects find each other by their labels, names and ports', () => {
   const target = { kind: 'Deployment', name: deployment.metadata.name }
   expect(named('HorizontalPodAutoscaler').spec).toMatchObject({ scaleTargetRef: target, minReplicas: 3 })

@@ -1,9 +1,9 @@
-import { chmod, copyFile, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chmod, copyFile, mkdtemp, readdir, readFile, readlink, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../src/platform/process.ts'
 import { makeCertificates } from './certificates.ts'
-import { root } from './processes.ts'
+import { root, workersOf } from './processes.ts'
 
 /** A TLS reverse proxy in front of the services. */
 export interface RunningNginx {
@@ -12,6 +12,8 @@ export interface RunningNginx {
   fetch(input: string | Request, init?: RequestInit): Promise<Response>
   /** Environment variables that make curl, Node and Python trust the certificate. */
   environment: Record<string, string>
+  /** Returns the names of the temporary files that nginx has open; it unlinks each one as soon as it has opened it. */
+  temporaryFiles(): Promise<string[]>
   /** Replaces the certificate while requests are being served; resolves once new connections get the new one. */
   renewCertificate(): Promise<void>
   /** Returns the lines of the request log. */
@@ -94,6 +96,15 @@ export async function startNginx(targets: number[], keepsAlive = true): Promise<
     url,
     fetch: send,
     environment: { CURL_CA_BUNDLE: authority, NODE_EXTRA_CA_CERTS: authority, SSL_CERT_FILE: authority },
+    async temporaryFiles() {
+      const files: string[] = []
+      for (const pid of await workersOf(child.pid))
+        for (const fd of await readdir(`/proc/${pid}/fd`)) {
+          const file = await readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')
+          if (/\/(body|proxy)\//.test(file)) files.push(file)
+        }
+      return files
+    },
     async renewCertificate() {
       const [before, next] = [await served(), await makeCertificates(join(folder, 'next'))]
       trusted.push(await readFile(next.authority, 'utf8'))
