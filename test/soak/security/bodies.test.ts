@@ -58,7 +58,7 @@ test.each([
   ['POST /v1/nothing', true],
   ['GET /v1/me', true],
 ])(
-  '%s without a key gets its response while an endless body (chunked: %j) is not read',
+  '%s without a key gets its response, and no more than 11 MiB of an endless body (chunked: %j) are read',
   async (target, isChunked) => {
     const before = await memoryOf(process.pid)
     const head = [`${target} HTTP/1.1`]
@@ -67,7 +67,7 @@ test.each([
     )
     const wanted = target.endsWith('nothing') ? 'HTTP/1.1 404 Not Found' : 'HTTP/1.1 401 Unauthorized'
     for (const { response, sentBytes } of floods) {
-      // A client that keeps sending on a closed connection may lose the response.
+      // A client that keeps sending beyond 11 MiB may lose the response.
       expect([wanted, '']).toContain(response)
       // The kernel's buffers accept some bytes before the server reads any.
       expect(sentBytes).toBeLessThan(32 * mebibyte)
@@ -86,7 +86,8 @@ test('bodies that arrive while their key is being checked are not buffered', asy
     const floods = await Promise.all(
       Array.from({ length: 10 }, () => flood(waiting.url, head, 1024 * mebibyte, true)),
     )
-    expect((await memoryOf(waiting.pid)) - before).toBeLessThan(96 * mebibyte)
+    // Once the check has failed, the bodies are read and thrown away, which leaves garbage.
+    expect((await memoryOf(waiting.pid)) - before).toBeLessThan(160 * mebibyte)
     for (const { sentBytes } of floods) expect(sentBytes).toBeLessThan(32 * mebibyte)
     await resume()
   } finally {
