@@ -76,7 +76,7 @@ export async function respondBeforeBody(
     return response
   }
   const isSentEarly = response.body !== null && !isProxied(request)
-  const mayEndEarly = isSentEarly && body.declaredBytes !== null && !wantsClose(request)
+  const mayEndEarly = isSentEarly && body.declaredBytes !== null && !isClosing(request, response)
   const maxQuiet = mayEndEarly ? quietMilliseconds : longQuietMilliseconds
   bodies += 1
   const thrownAway = leaving.throwAway(maxQuiet).finally(() => {
@@ -96,20 +96,31 @@ function isProxied({ headers }: Request): boolean {
   return headers.has('x-forwarded-for') || headers.has('forwarded') || headers.has('via')
 }
 
-function wantsClose({ headers }: Request): boolean {
-  return headers.get('connection')?.toLowerCase() === 'close'
+/** Returns true if the connection is closed with the response: the client wants it, or the process is shutting down. */
+function isClosing(...messages: { headers: Headers }[]): boolean {
+  return messages.some(({ headers }) => headers.get('connection')?.toLowerCase() === 'close')
 }
 
 /** Returns a response that is sent at once and ends when `end` resolves; if `end` rejects, the connection is cut. */
-function endAfter(end: Promise<void>, { body, status, headers }: Response): Response {
+async function endAfter(end: Promise<void>, { body, status, headers }: Response): Promise<Response> {
   end.catch(() => {})
   const reader = (body as ReadableStream<Uint8Array>).getReader()
+  // A response that fails before its first byte resets the connection, but only if its stream fails from the start.
+  const first = await reader.read().catch(() => null)
+  if (!first)
+    return new Response(new ReadableStream({ start: (controller) => controller.error() }), { headers })
+  let next: Promise<{ value?: Uint8Array | undefined }> = Promise.resolve(first)
   const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
-          const { value } = await reader.read()
-          if (value) return controller.enqueue(value)
+          const { value } = await next
+          if (value) {
+            controller.enqueue(value)
+            next = reader.read()
+            next.catch(() => {})
+            return
+          }
           await end
           controller.close()
         } catch {

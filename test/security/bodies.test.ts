@@ -110,6 +110,18 @@ test('behind a proxy, a refusal waits for the body, so that the proxy keeps the 
   for (const one of [connection, next]) one.close()
 })
 
+test('a fault of the sandbox resets the connection of a large body before a byte of a response', async () => {
+  const rules = [{ fault: 'lost_request', operation: 'createUser' }]
+  const lost = await actor()
+  const set = await lost.send('PUT', '/sandbox/faults', { body: { rules } })
+  expect(set.status).toBe(200)
+  const connection = await openRaw(service.url)
+  await connection.send(rawHead('POST /sandbox/users', [`Content-Length: ${mebibyte}`], lost.key))
+  await connection.send(Buffer.alloc(100_000, 'x'))
+  await expect.poll(() => connection.isClosed()).toBe(true)
+  expect(connection.received()).toBe('')
+})
+
 test.each(['HEAD', 'GET'])('a refusal of a %s with a large body arrives', async (method) => {
   const connection = await openRaw(service.url)
   await connection.send(rawHead(`${method} /v1/me`, [`Content-Length: ${9 * mebibyte}`]))
