@@ -26,8 +26,7 @@ export class IncomingBody {
   private isLastSmall = false
 
   private constructor(private readonly request: Request) {
-    const declared = request.headers.get('content-length')
-    this.declaredBytes = declared === null ? null : Number(declared)
+    this.declaredBytes = declaredLength(request.headers)
     this.isChunked = request.headers.has('transfer-encoding')
   }
 
@@ -88,4 +87,13 @@ export class IncomingBody {
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
+}
+
+/**
+ * Returns the length of the body that the client has announced; null if it has announced none. The runtime joins equal
+ * repeated headers (`5, 5`) and refuses different ones.
+ */
+export function declaredLength(headers: Headers): number | null {
+  const declared = headers.get('content-length')
+  return declared === null ? null : Number.parseInt(declared, 10)
 }

@@ -1,5 +1,5 @@
 import type { Server } from 'bun'
-import { IncomingBody } from './incoming-body.ts'
+import { declaredLength, IncomingBody } from './incoming-body.ts'
 import { collectGarbageOccasionally } from './memory.ts'
 
 /*
@@ -49,7 +49,7 @@ let bodies = 0
 
 /** Returns true if a request's body may be too large to be left to the runtime. */
 export function mayStayUnread({ headers }: Request): boolean {
-  return headers.has('transfer-encoding') || Number(headers.get('content-length')) > smallBytes
+  return headers.has('transfer-encoding') || (declaredLength(headers) ?? 0) > smallBytes
 }
 
 /**

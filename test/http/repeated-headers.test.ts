@@ -102,3 +102,11 @@ test('an Idempotency-Key may contain a comma and quotes elsewhere', async () => 
     expect(await create(email, sent, sent)).toEqual(first)
   }
 })
+
+test('a Content-Length that is sent twice with equal values counts once, and its limit holds', async () => {
+  const lines = ['POST /v1/users HTTP/1.1', `X-API-Key: ${key}`]
+  const large = 'x'.repeat(1_100_000)
+  const refused = await sendOnWire(url, [...lines, `Content-Length: ${large.length}`], large)
+  const { status, body } = refused
+  expect({ status, path: body.error.errors[0].path }).toEqual({ status: 413, path: 'body' })
+})
