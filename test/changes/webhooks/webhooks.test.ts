@@ -229,7 +229,7 @@ test.concurrent('administrators see the endpoints of all hosts and their deliver
     'webhooks disable',
     'webhooks create',
   ])
-  expect((await administrate('webhooks', 'disable', '999999')).stderr).toContain('Webhook not found')
+  expect((await administrate('webhooks', 'disable', '999999')).stderr).toContain('No webhook with this id')
 })
 
 test.concurrent('only public addresses over TLS without user info are accepted', async () => {
