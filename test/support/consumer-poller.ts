@@ -17,12 +17,13 @@ export async function consumerPoller(service: TestApp, baseUrl: string) {
     XDG_STATE_HOME: folder,
   }
   const file = join(folder, 'handled')
+  const pollWith = (args: string[]) => partnerctl(['feed', 'poll', '--once', ...args], environment)
   return {
     actor,
     folder,
     book: () => actor.send('POST', '/v1/bookings', { body: stay }),
-    poll: (...args: string[]) =>
-      partnerctl(['feed', 'poll', '--once', '--output', 'ndjson', ...args], environment),
+    poll: (...args: string[]) => pollWith(['--output', 'ndjson', ...args]),
+    pollWith,
     /** Starts a poller that appends the changes it handles to a file. */
     async follow(...args: string[]) {
       const output = await open(file, 'a')

@@ -162,7 +162,8 @@ function settlePostmanFolder(folder: Json, required: Map<string, string[]>): voi
   for (const item of folder.item) {
     const name = nameOf(item)
     const { url, header } = item.request
-    url.path = url.path.filter((segment: string) => segment !== '')
+    // With an empty path, the address would end in a slash, which is another address (decisions §13).
+    if (url.path.join('') === '') delete url.path
     for (const parameter of url.query) parameter.disabled = !required.get(name)?.includes(parameter.key)
     const variables = variablesOf(name)
     for (const variable of url.variable) variable.value = variables[variable.key] ?? variable.value

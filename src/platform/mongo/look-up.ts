@@ -78,7 +78,9 @@ export function lookUpById<Document extends OfHost>(
       host_id,
       id: { $in: ofHost.map(({ id }) => id) },
     }))
-    return modelOf(db).collection.find<Document>({ $or: branches }, { projection }).toArray()
+    // The server may otherwise choose an index on the id alone, and read the documents of all hosts that have the id.
+    const hint = { host_id: 1, id: 1 }
+    return modelOf(db).collection.find<Document>({ $or: branches }, { projection, hint }).toArray()
   }
   return batchedLookUp(find, ({ host_id, id }) => `${host_id}/${id}`)
 }

@@ -25,7 +25,7 @@ function postmanRequests(collection: Json): CollectedRequest[] {
   const requests = collection.item.flatMap(({ item }: Json) => item).map(({ request }: Json) => request)
   const isOn = ({ disabled }: Json) => !disabled
   return requests.map(({ method, url, header }: Json) => ({
-    name: `${method} /${url.path.join('/')}`,
+    name: `${method} /${url.path?.join('/') ?? ''}`,
     query: url.query.filter(isOn).map(({ key }: Json) => key),
     headers: header.filter(isOn).map(({ key }: Json) => key),
   }))
