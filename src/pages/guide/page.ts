@@ -1,4 +1,5 @@
 import { type Chapter, servedMarkdown, slugOf } from './chapters.ts'
+import { highlight } from './highlight.ts'
 
 /** A page of this service. */
 interface Page {
@@ -108,7 +109,10 @@ export function renderHome(markdown: string): string {
   return renderPage({ title: 'Home', summary, main: renderMarkdown(markdown) })
 }
 
-/** Converts our own Markdown to HTML. Consecutive programs in different languages are grouped in a `div.tabs`. */
+/**
+ * Converts our own Markdown to HTML, with its samples highlighted. Consecutive programs in
+ * different languages are grouped in a `div.tabs`.
+ */
 export function renderMarkdown(markdown: string): string {
   const html = Bun.markdown
     .html(markdown)
@@ -119,13 +123,14 @@ export function renderMarkdown(markdown: string): string {
     .replace(/<table>[\s\S]*?<\/table>/g, (table) => `<div class="table" tabindex="0">${table}</div>`)
   return html.replace(/(?:<pre><code(?: class="language-\w+")?>[\s\S]*?<\/code><\/pre>\s*)+/g, (run) => {
     const samples = [...run.matchAll(/<pre><code(?: class="language-(\w+)")?>([\s\S]*?)<\/code><\/pre>/g)]
-    return groupSamples(samples.map(([, language = 'text', code = '']) => ({ language, code })))
+    return groupSamples(
+      samples.map(([, language = 'text', html = '']) => ({ language, code: unescapeHtml(html) })),
+    )
   })
 }
 
 interface Sample {
   language: string
-  /** The code, escaped for HTML. */
   code: string
 }
 
@@ -155,7 +160,16 @@ function isProgram({ language }: Sample): boolean {
 function renderSample({ language, code }: Sample): string {
   const shell = code.includes('curl ') ? 'curl' : 'Shell'
   const caption = language === 'sh' ? shell : captions[language]
-  return `<figure><figcaption>${caption}</figcaption><pre tabindex="0"><code>${code}</code></pre></figure>`
+  return `<figure><figcaption>${caption}</figcaption><pre tabindex="0"><code>${highlight(code, language)}</code></pre></figure>`
+}
+
+/** Undoes the escaping of `Bun.markdown`, which has no option to leave code as it is. */
+function unescapeHtml(html: string): string {
+  return html
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&')
 }
 
 /** Renders one line of Markdown without a paragraph around it. */

@@ -3,6 +3,7 @@ import { readChapters } from '../../../src/pages/guide/chapters.ts'
 import { sharedServices, testApp } from '../../support/app.ts'
 import { expectAccessible, openBrowser, phone } from '../../support/browser.ts'
 import { partnerctl } from '../../support/processes.ts'
+import { samplesOf } from '../../support/samples.ts'
 
 const service = await testApp()
 const [server] = sharedServices()
@@ -23,6 +24,29 @@ test('a chapter is 3 to 8 kB as Markdown, and below 60 kB as a page with its sty
     expect([name, markdown >= 3000 && markdown <= 8192, markdown]).toEqual([name, true, markdown])
     expect((await sizeOf(`/guide/${name}`)) + around, name).toBeLessThan(60_000)
   }
+})
+
+test('samples are highlighted, and their text stays as it was written', async () => {
+  for (const { name } of chapters) {
+    const { text } = await get(`/guide/${name}`)
+    const codes = [...text.matchAll(/<pre tabindex="0"><code>([\s\S]*?)<\/code>/g)].map(
+      ([, code = '']) => code,
+    )
+    const plain = codes.map((code) =>
+      code
+        .replace(/<\/?span[^>]*>/g, '')
+        .replaceAll('&lt;', '<')
+        .replaceAll('&gt;', '>')
+        .replaceAll('&quot;', '"')
+        .replaceAll('&#x27;', "'")
+        .replaceAll('&amp;', '&'),
+    )
+    expect(plain).toEqual(samplesOf(name, service.live.config.publicUrl).map(({ code }) => code))
+    expect(codes.join(), name).toContain('<span class="string">')
+  }
+  const { text } = await get('/guide/polling')
+  for (const keyword of ['while', 'import', 'def'])
+    expect(text).toContain(`<span class="keyword">${keyword}</span>`)
 })
 
 test('every link of every page leads to a page that exists, and to a heading on it', async () => {
@@ -84,7 +108,7 @@ test('each error type and code has a heading of its own', async () => {
     expect(text).toContain(`<h3 id="code-${code}">`)
 })
 
-test.each(['/', '/guide', '/guide/changes-as-they-come'])(
+test.each(['/', '/guide', '/guide/polling'])(
   '%s is accessible and fits, on a desktop and a phone, light and dark',
   async (path) => {
     const { page, complaints } = await browser.open(path)
