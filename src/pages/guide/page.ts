@@ -1,5 +1,6 @@
 import { type Chapter, servedMarkdown, slugOf } from './chapters.ts'
 import { highlight } from './highlight.ts'
+import { drawPictures } from './pictures.ts'
 
 /** A page of this service. */
 interface Page {
@@ -110,12 +111,12 @@ export function renderHome(markdown: string): string {
 }
 
 /**
- * Converts our own Markdown to HTML, with its samples highlighted. Consecutive programs in
+ * Converts our own Markdown to HTML, with its pictures drawn and its samples highlighted. Consecutive programs in
  * different languages are grouped in a `div.tabs`.
  */
 export function renderMarkdown(markdown: string): string {
   const html = Bun.markdown
-    .html(markdown)
+    .html(drawPictures(markdown))
     .replace(
       /<(h[1-6])>(.*?)<\/\1>/g,
       (_, tag, text) => `<${tag} id="${slugOf(textOf(text))}">${text}</${tag}>`,
