@@ -4,8 +4,8 @@ import { type Actor, seedBooking, type TestApp } from './app.ts'
 const provider = '/v1/integrations/provider_one'
 
 /** Creates a partner with bookings, a consumer that is behind, and failed requests. */
-export async function busyPartner(service: TestApp) {
-  const actor = await service.actor({ rateLimit: 60 })
+export async function busyPartner(service: TestApp, rateLimit = 60) {
+  const actor = await service.actor({ rateLimit })
   const own = await seedBooking(actor)
   await actor.send('PUT', `${provider}/bookings/consumers/nightly-sync`, { body: { acknowledged: null } })
   const hooks = { url: 'http://127.0.0.1:1/hooks/of/our/property/system', events: ['message.created'] }

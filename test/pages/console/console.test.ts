@@ -29,7 +29,7 @@ const heightOfBars = `(() => {
 })()`
 
 test('a partner enters a key and finds out why a booking was refused', async () => {
-  const { actor, requestId } = await busyPartner(service)
+  const { actor, requestId } = await busyPartner(service, 1_000_000)
   const { page, complaints, asked } = await browser.open('/console')
   await saveShot(page, 'console-entry')
   await enterKey(page, actor)
@@ -171,7 +171,12 @@ test('the console explains a wrong key, a key without permissions and an unreach
   await page.getByLabel('API key').fill(poor.key)
   await page.getByRole('button', { name: 'Open' }).click()
   await page.getByText('This key may not read bookings').first().waitFor()
-  await page.getByText('No requests in the last hour.').or(page.locator('.chart')).first().waitFor()
+  await page.getByText('Ask an administrator to add it').first().waitFor()
+  await page
+    .getByText('No requests in the last hour. Your first booking shows how to send some.')
+    .or(page.locator('.chart'))
+    .first()
+    .waitFor()
   await saveShot(page, 'console-poor')
   await page.context().setOffline(true)
   await page.getByLabel('Request id').fill('x')
@@ -203,6 +208,45 @@ async function inTime(page: Page, seen: Locator): Promise<void> {
     await Bun.sleep(50)
   }
 }
+
+test('a panel without content says what to do next, and links to the heading that explains it', async () => {
+  const actor = await service.actor()
+  const hook = { url: 'http://127.0.0.1:1/hooks', events: ['booking.changed'] }
+  const { page, complaints } = await browser.open('/console', desktop, true)
+  await enterKey(page, actor)
+  await page.getByRole('button', { name: 'Show the webhooks' }).click()
+  const hints = [
+    'No failed requests on live data. Choose “Succeeded” to see the others.',
+    'No consumers. Create one, and the service keeps your place in the feed.',
+    'No webhooks. Create one, and signed hints tell your server when to look.',
+    'No bookings yet. Make one, or switch to the sandbox, which has some.',
+  ]
+  for (const hint of hints) await inTime(page, page.getByText(hint))
+  await saveShot(page, 'console-empty')
+  const links = await page
+    .locator('.nothing a[href*="#"]')
+    .evaluateAll((found) => found.map((link) => link.getAttribute('href')))
+  expect(links).toHaveLength(3)
+  for (const link of links) {
+    const [path = '', heading] = (link ?? '').split('#')
+    const { status, text } = await service.send('GET', path)
+    expect({ link, status }).toEqual({ link, status: 200 })
+    expect(text, `${link}`).toContain(`<h2 id="${heading}">`)
+  }
+  await page.getByLabel('Request id').fill('unknown')
+  await page.getByRole('button', { name: 'Find' }).click()
+  await inTime(page, page.getByText('Copy the whole id from the response’s X-Request-Id'))
+  expect((await actor.send('POST', '/sandbox/webhooks', { body: hook })).status).toBe(201)
+  await page.getByLabel('Sandbox').check()
+  await inTime(page, page.getByText('None yet. When your product works in the sandbox, certify it.'))
+  await page.getByRole('button', { name: 'Show the webhooks' }).click()
+  const hooked = page.locator('details', { hasText: '/hooks' }).locator('summary')
+  await inTime(page, hooked)
+  await hooked.click()
+  await inTime(page, page.getByText(/Nothing was sent yet\. .+ POST \/sandbox\/webhooks\/\d+\/test/))
+  expect(complaints).toEqual([])
+  await page.close()
+})
 
 test('a partner plays a scenario and a fault, moves the clock, and sees which request met the fault', async () => {
   const { actor } = await busyPartner(service)
