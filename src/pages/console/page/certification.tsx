@@ -4,7 +4,7 @@ import { type Api, toApiError } from './api.ts'
 import { showAge, showCount } from './format.ts'
 import { sleep } from './gate.ts'
 import { type Loaded, useVisible } from './hooks.ts'
-import { DocsLink, LoadedContent, Marked, Panel } from './parts.tsx'
+import { DocsLink, EmptyState, LoadedContent, Marked, Panel } from './parts.tsx'
 
 /**
  * Polling interval while a certification is running, long enough that all background requests together stay within the
@@ -73,9 +73,9 @@ export function CertificationPanel({ loaded }: { loaded: Loaded<CertificationVie
           newest ? (
             <Newest {...newest} />
           ) : (
-            <p class="quiet">
-              None yet. <DocsLink to={guide}>How to certify your product</DocsLink>
-            </p>
+            <EmptyState>
+              None yet. When your product works in the sandbox, <DocsLink to={guide}>certify it</DocsLink>.
+            </EmptyState>
           )
         }
       </LoadedContent>

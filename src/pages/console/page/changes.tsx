@@ -5,7 +5,7 @@ import { showAge, showTime, versionToTimestamp } from './format.ts'
 import { sleep } from './gate.ts'
 import { type Loaded, useVisible } from './hooks.ts'
 import { type Column, Table } from './lists.tsx'
-import { EmptyState, LoadedContent } from './parts.tsx'
+import { DocsLink, EmptyState, LoadedContent } from './parts.tsx'
 
 const path = '/integrations/provider_one/bookings'
 const shownChanges = 50
@@ -22,7 +22,10 @@ export function Changes({ api, environment }: { api: Api; environment: Environme
     <LoadedContent loaded={loaded}>
       {(rows) =>
         rows.length === 0 ? (
-          <EmptyState>No bookings yet.</EmptyState>
+          <EmptyState>
+            No bookings yet. <DocsLink to="/guide/bookings#book">Make one</DocsLink>
+            {environment === 'live' && ', or switch to the sandbox, which has some'}.
+          </EmptyState>
         ) : (
           <div aria-live="polite">
             <Table

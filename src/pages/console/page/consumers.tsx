@@ -47,8 +47,8 @@ export function Consumers({ api, environment }: { api: Api; environment: Environ
 function NoConsumers() {
   return (
     <EmptyState>
-      No consumers. <DocsLink to="/guide/polling#a-poller-without-a-disk">A poller without a disk</DocsLink>{' '}
-      has one.
+      No consumers. <DocsLink to="/guide/polling#a-poller-without-a-disk">Create one</DocsLink>, and the
+      service keeps your place in the feed.
     </EmptyState>
   )
 }

@@ -88,7 +88,7 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
             {isSandbox && isRunning(certification.data) ? (
               <EmptyState>
                 While a certification runs, the page does not read the feed, because the reads would be
-                graded.
+                graded. The changes appear again when it has ended.
               </EmptyState>
             ) : isSandbox && certification.data === null && certification.error === null ? (
               <Loading />
@@ -115,10 +115,18 @@ function useData<T>(api: Api, path: string) {
 
 /** Returns `content` if the key may read bookings, otherwise a message that explains why it is not shown. */
 function ifBookingsReadable({ data: key, error }: Loaded<KeyView>, content: JSX.Element): JSX.Element {
-  if (key === null && error) return <EmptyState>Nothing can be shown until the key can be read.</EmptyState>
+  if (key === null && error)
+    return (
+      <EmptyState>Nothing can be shown until the key can be read. Choose “Try again” below “Key”.</EmptyState>
+    )
   if (key === null) return <Loading />
   if (key.permissions.includes('bookings.read')) return content
-  return <EmptyState>This key may not read bookings: it lacks the permission bookings.read.</EmptyState>
+  return (
+    <EmptyState>
+      This key may not read bookings: it lacks the permission bookings.read. Ask an administrator to{' '}
+      <DocsLink to="/guide/keys#permissions">add it</DocsLink>.
+    </EmptyState>
+  )
 }
 
 const environments = { live: { name: 'Live' }, sandbox: { name: 'Sandbox' } }

@@ -3,7 +3,7 @@ import type { RequestView } from '../../../access/requests/schema.ts'
 import { type Api, type ApiError, type Environment, toApiError } from './api.ts'
 import { type LoadOptions, useLoaded } from './hooks.ts'
 import { Pages } from './lists.tsx'
-import { EmptyState, LoadedContent, Panel, Switch } from './parts.tsx'
+import { DocsLink, EmptyState, LoadedContent, Panel, Switch } from './parts.tsx'
 import { RequestDetails } from './request-details.tsx'
 import { Search } from './search.tsx'
 
@@ -84,7 +84,8 @@ function Rows({ api, choice, newest, environment }: Scope & { choice: Choice; ne
       {rows.length === 0 && (
         <EmptyState>
           {none}
-          {seen.next && ` among the last ${seen.rows.length}`}.
+          {seen.next && ` among the last ${seen.rows.length}`}.{' '}
+          <NextStep choice={choice} hasOlder={seen.next !== null} />
         </EmptyState>
       )}
       <Pages rows={rows} loadOlder={seen.next ? readOn : undefined}>
@@ -103,6 +104,17 @@ function Rows({ api, choice, newest, environment }: Scope & { choice: Choice; ne
           {error.message}
         </p>
       )}
+    </>
+  )
+}
+
+/** Says what to do if no requests of a choice are listed. */
+function NextStep({ choice, hasOlder }: { choice: Choice; hasOlder: boolean }) {
+  if (hasOlder) return <>Choose “Older” to look further back.</>
+  if (choice === 'failed') return <>Choose “Succeeded” to see the others.</>
+  return (
+    <>
+      <DocsLink to="/guide/first-booking">Send the first one</DocsLink>; it appears here within seconds.
     </>
   )
 }

@@ -107,7 +107,7 @@ export function SandboxPanel({ api }: { api: Api }) {
       {met && (
         <Pages rows={met}>{(page) => page.map((row) => <RequestDetails key={row.id} row={row} />)}</Pages>
       )}
-      {met?.length === 0 && <EmptyState>None.</EmptyState>}
+      {met?.length === 0 && <EmptyState>None. Set a fault, and send requests to the sandbox.</EmptyState>}
     </Panel>
   )
 }

@@ -44,7 +44,10 @@ export function Search({ api }: { api: Api }) {
         {found === 'searching' && <Loading what="Searching" />}
         {error && <p class="problem">{error.message}</p>}
         {Array.isArray(found) && found.length === 0 && (
-          <EmptyState>No request with this id was made with this key, or it is no longer kept.</EmptyState>
+          <EmptyState>
+            No request with this id was made with this key, or it is no longer kept. Copy the whole id from
+            the response’s <code>X-Request-Id</code>, and check which key your product sends.
+          </EmptyState>
         )}
         {Array.isArray(found) && found.map((row) => <RequestDetails key={row.id} row={row} isOpen />)}
       </div>

@@ -4,7 +4,7 @@ import { drawChart } from './chart.ts'
 import { showCount, showTime, timeZone } from './format.ts'
 import type { Loaded } from './hooks.ts'
 import { type Column, Table } from './lists.tsx'
-import { EmptyState, LoadedContent, Panel, Switch } from './parts.tsx'
+import { DocsLink, EmptyState, LoadedContent, Panel, Switch } from './parts.tsx'
 import { type Bar, kinds, type Span, spans, toBars, totals } from './traffic.ts'
 
 /** Charts the last hour's or day's requests by kind of response, with the rate limit for comparison. */
@@ -36,7 +36,13 @@ function Traffic({ bars, span, limit }: { bars: Bar[]; span: Span; limit: number
   const sums = totals(bars)
   const perBar = spans[span].minutesPerBar
   const all = kinds.reduce((sum, { kind }) => sum + sums[kind], 0)
-  if (all === 0) return <EmptyState>No requests in the {spans[span].name.toLowerCase()}.</EmptyState>
+  if (all === 0)
+    return (
+      <EmptyState>
+        No requests in the {spans[span].name.toLowerCase()}.{' '}
+        <DocsLink to="/guide/first-booking">Your first booking</DocsLink> shows how to send some.
+      </EmptyState>
+    )
   return (
     <>
       <ul class="legend">

@@ -40,7 +40,8 @@ function Loaded({ api, environment }: Scope) {
 function NoWebhooks() {
   return (
     <EmptyState>
-      No webhooks. <DocsLink to="/guide/webhooks">Signed hints</DocsLink> tell your server when to look.
+      No webhooks. <DocsLink to="/guide/webhooks#create-one">Create one</DocsLink>, and signed hints tell your
+      server when to look.
     </EmptyState>
   )
 }
@@ -97,7 +98,13 @@ function Deliveries({ id, api, environment }: Scope & { id: number }) {
     <LoadedContent loaded={loaded} retry={loaded.reload}>
       {(rows) =>
         rows.length === 0 ? (
-          <EmptyState>Nothing was sent yet.</EmptyState>
+          <EmptyState>
+            Nothing was sent yet. Change a booking, or send{' '}
+            <code>
+              POST {environment === 'sandbox' ? '/sandbox' : '/v1'}/webhooks/{id}/test
+            </code>
+            .
+          </EmptyState>
         ) : (
           <Table label="Deliveries" columns={columns} rows={rows} keyOf={({ id }) => id} />
         )
