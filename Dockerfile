@@ -11,7 +11,11 @@ RUN bun install --frozen-lockfile
 COPY bin ./bin
 COPY src ./src
 COPY client ./client
+COPY cli ./cli
+COPY packages ./packages
+COPY docs/guide ./docs/guide
 COPY fixtures ./fixtures
+COPY tsconfig.json ./
 RUN bun bin/make-downloads.ts && bun bin/make-sbom.ts --system > sbom.json
 
 FROM oven/bun:1.4.5-slim

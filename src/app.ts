@@ -24,6 +24,7 @@ import { rateRoutes } from './inventory/listings/rates/routes.ts'
 import { listingRoutes } from './inventory/listings/routes.ts'
 import { consoleRoutes } from './pages/console/routes.ts'
 import { docsRoutes } from './pages/docs/routes.ts'
+import { downloadRoutes } from './pages/downloads/routes.ts'
 import { guideRoutes } from './pages/guide/routes.ts'
 import { securityTextRoutes } from './pages/security-txt.ts'
 import { healthRoutes } from './process/health.ts'
@@ -108,6 +109,7 @@ export function createApp(
   return app
     .use(guideRoutes(config))
     .use(consoleRoutes())
+    .use(downloadRoutes(live))
     .use(docsRoutes(config, () => app))
 }
 

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { signatureHeaders } from '../../src/changes/webhooks/signature.ts'
 import { freePort } from '../../src/platform/process.ts'
 import { sharedServices, testApp } from '../support/app.ts'
+import { installClient } from '../support/samples.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const service = await testApp()
@@ -23,19 +24,7 @@ type Runtime = keyof typeof runtimes
 
 beforeAll(async () => {
   await writeFile(join(project, 'package.json'), '{"private":true,"type":"module"}')
-  await Bun.$`npm install --silent --no-audit --no-fund ${url}/docs/partner-interface-client.tgz`
-    .cwd(project)
-    .quiet()
-})
-
-test('the package that the service serves is the one that would be published', async () => {
-  await Bun.$`bin/bun run build:client`.cwd(root).quiet()
-  const packed = await Bun.$`npm pack --dry-run --json ${join(root, 'client/dist')}`.cwd(project).quiet()
-  const names = packed.json()[0].files.map(({ path }: { path: string }) => path)
-  const response = await fetch(`${url}/docs/partner-interface-client.tgz`)
-  expect(response.headers.get('content-type')).toBe('application/gzip')
-  const files = await new Bun.Archive(await response.bytes()).files()
-  expect([...files.keys()].sort()).toEqual(names.map((name: string) => `package/${name}`).sort())
+  await installClient(project, url)
 })
 
 /** Writes an example to its own folder in the project, and returns a function that runs the example. */
@@ -131,8 +120,8 @@ test.concurrent.each(Object.keys(runtimes) as Runtime[])(
 test('the package is small, and unused parts are left out of a bundle', async () => {
   const sizes = await Promise.all(
     [
-      "export * from 'partner-interface-client'",
-      "export { verifyWebhook } from 'partner-interface-client'",
+      "export * from '@partner-interface/client'",
+      "export { verifyWebhook } from '@partner-interface/client'",
     ].map(async (code, index) => {
       const entry = join(project, `entry-${index}.js`)
       await writeFile(entry, code)

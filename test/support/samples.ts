@@ -13,7 +13,7 @@ export interface Sample {
 
 /** Returns the samples in a Markdown text, in order. */
 export function samplesIn(markdown: string): Sample[] {
-  return [...markdown.matchAll(/^```(\w+)(?: (loop|answer))?\n([\s\S]*?)^```$/gm)].map(
+  return [...markdown.matchAll(/^```(\w+)(?: (loop|answer))?(?: tab .+)?\n([\s\S]*?)^```$/gm)].map(
     ([, language = '', kind, code = '']) => ({ language, kind: kind as Sample['kind'], code }),
   )
 }
@@ -36,12 +36,17 @@ export function isProgram({ language }: Sample): boolean {
   return language in programs
 }
 
+/** Installs the client from the registry of a service, as the guide says. */
+export async function installClient(project: string, url: string): Promise<void> {
+  await writeFile(join(project, '.npmrc'), `@partner-interface:registry=${url}/npm/\n`)
+  await Bun.$`npm install --silent --no-audit --no-fund @partner-interface/client`.cwd(project).quiet()
+}
+
 /** Creates an empty project and installs the client that a service serves. */
 export async function makeProject(url: string): Promise<string> {
   const project = await mkdtemp(join(tmpdir(), 'partner-samples-'))
   await writeFile(join(project, 'package.json'), '{"private":true,"type":"module"}')
-  const client = `${url}/docs/partner-interface-client.tgz`
-  await Bun.$`npm install --silent --no-audit --no-fund ${client}`.cwd(project).quiet()
+  await installClient(project, url)
   return project
 }
 

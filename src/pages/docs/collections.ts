@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { roots } from '../../http/paths.ts'
-import { downloadsFolder } from './downloads.ts'
+import { downloadsFolder } from '../downloads/files.ts'
 import type { Json } from './schemas.ts'
 
 /**
@@ -222,7 +223,7 @@ function isOptionalHeader(name: string): boolean {
  */
 export async function loadCollections(document: () => Json, publicUrl: string): Promise<Collections> {
   const stored = await Promise.all(
-    collectionNames.map(async (name) => [name, await readFile(new URL(name, downloadsFolder), 'utf8')]),
+    collectionNames.map(async (name) => [name, await readFile(join(downloadsFolder, name), 'utf8')]),
   ).catch(() => null)
   const collections = stored ? (Object.fromEntries(stored) as Collections) : await makeCollections(document())
   return Object.fromEntries(

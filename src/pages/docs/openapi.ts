@@ -23,7 +23,7 @@ const introduction = (
 - Send the key as \`X-API-Key\`. To try an operation here, enter the key under **Authentication**, open the operation under **Sandbox** and press **Test Request**.
 - Every operation below \`/v1\` also exists below \`/sandbox\`, on mock data.
 - Each error is explained in the [guide](${base}/guide/errors).
-- Downloads: the [client](${base}/guide/client), a [Postman collection](${base}/docs/partner-interface.postman_collection.json), a [Bruno collection](${base}/docs/partner-interface.bruno.json), this [OpenAPI document](${base}/openapi.json), and the [changelog](${base}/docs/changelog).`
+- Downloads: the [client](${base}/guide/client), the [command line](${base}/guide/command-line#get-it), a [Postman collection](${base}/docs/partner-interface.postman_collection.json), a [Bruno collection](${base}/docs/partner-interface.bruno.json), this [OpenAPI document](${base}/openapi.json), and the [changelog](${base}/docs/changelog).`
 
 /**
  * Builds the OpenAPI document of all routes from the schemas that check requests and responses and from the examples in

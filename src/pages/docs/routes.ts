@@ -22,7 +22,7 @@ export function docsRoutes(config: Config, app: () => AnyElysia) {
     const found = (await documentation())[path]
     if (!found && path.startsWith('/openapi/'))
       throw new DomainError('not_found', 'No such operation; /openapi/operations.json lists all of them')
-    if (found || !/\.(json|tgz)$/.test(path)) return found
+    if (found || !/\.json$/.test(path)) return found
     return (await downloads())[path.slice('/docs/'.length)]
   }
   const serve = serveFiles(find)
@@ -79,22 +79,14 @@ async function makeDocumentation(config: Config, app: AnyElysia): Promise<Files>
   }
 }
 
-/**
- * Loads the Postman and Bruno collections and the client package. Omits downloads that were not built in advance and
- * cannot be built now.
- */
+/** Loads the Postman and Bruno collections. Omits them if they were not built in advance and cannot be built now. */
 async function makeDownloads(config: Config, app: AnyElysia): Promise<Files> {
   const { openApiDocument } = await import('./openapi.ts')
   const { loadCollections } = await import('./collections.ts')
-  const { clientPackageName, loadClientPackage } = await import('./downloads.ts')
-  const [collections, client] = await Promise.all([
-    loadCollections(() => openApiDocument(app, config), config.publicUrl).catch(() => ({})),
-    loadClientPackage().catch(() => null),
-  ])
-  return {
-    ...mapValues(collections as Record<string, string>, (content) => textFile(content, 'application/json')),
-    ...(client ? { [clientPackageName]: cachedContent(client, 'application/gzip') } : {}),
-  }
+  const collections = await loadCollections(() => openApiDocument(app, config), config.publicUrl).catch(
+    () => ({}),
+  )
+  return mapValues(collections as Record<string, string>, (content) => textFile(content, 'application/json'))
 }
 
 /** Returns the path of Scalar's single-file script, from the only Scalar package without large dependencies. */

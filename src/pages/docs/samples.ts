@@ -87,7 +87,7 @@ function toJavaScript({ method, ids, query, body, idempotencyKey, clientMethod }
   const called = `client.${clientMethod}(${[...values.map(javaScriptOf), ...options].join(', ')})`
   const printed = method === 'DELETE' ? `await ${called}` : `console.log(await ${called})`
   const isFeed = clientMethod.endsWith('.feed')
-  return `import { createClient } from 'partner-interface-client'
+  return `import { createClient } from '@partner-interface/client'
 
 const client = createClient({
   key: process.env.PARTNER_API_KEY,
