@@ -116,35 +116,52 @@ export function renderHome(markdown: string): string {
  */
 export function renderMarkdown(markdown: string): string {
   const html = Bun.markdown
-    .html(drawPictures(markdown))
+    .html(joinLabels(drawPictures(markdown)))
     .replace(
       /<(h[1-6])>(.*?)<\/\1>/g,
       (_, tag, text) => `<${tag} id="${slugOf(textOf(text))}">${text}</${tag}>`,
     )
     .replace(/<table>[\s\S]*?<\/table>/g, (table) => `<div class="table" tabindex="0">${table}</div>`)
-  return html.replace(/(?:<pre><code(?: class="language-\w+")?>[\s\S]*?<\/code><\/pre>\s*)+/g, (run) => {
-    const samples = [...run.matchAll(/<pre><code(?: class="language-(\w+)")?>([\s\S]*?)<\/code><\/pre>/g)]
-    return groupSamples(
-      samples.map(([, language = 'text', html = '']) => ({ language, code: unescapeHtml(html) })),
-    )
+  return html.replace(/(?:<pre><code(?: class="language-[^"]+")?>[\s\S]*?<\/code><\/pre>\s*)+/g, (run) => {
+    const samples = [...run.matchAll(/<pre><code(?: class="language-([^"]+)")?>([\s\S]*?)<\/code><\/pre>/g)]
+    return groupSamples(samples.map(([, info = 'text', html = '']) => toSample(info, unescapeHtml(html))))
   })
+}
+
+/** Separates a sample's language from its label, because a fence passes on only one word. */
+const labelMark = ':'
+
+/** Joins the language and the label of each fence whose first line is, for example, `sh tab One file`. */
+function joinLabels(markdown: string): string {
+  return markdown.replace(
+    /^```(\w+) tab (.+)$/gm,
+    (_, language, label) => `\`\`\`${language}${labelMark}${encodeURIComponent(label)}`,
+  )
+}
+
+function toSample(info: string, code: string): Sample {
+  const [language = '', label] = info.split(labelMark)
+  return { language, code, label: label === undefined ? undefined : decodeURIComponent(label) }
 }
 
 interface Sample {
   language: string
   code: string
+  /** The tab's caption, for samples that do the same in the same language. */
+  label: string | undefined
 }
 
 const captions: Record<string, string> = { js: 'JavaScript', python: 'Python', json: 'JSON', text: 'Text' }
 
-/** Renders consecutive samples. Programs in different languages form a group; all other samples stand alone. */
+/**
+ * Renders consecutive samples. Programs in different languages form a group, and so do those with labels; all other
+ * samples stand alone.
+ */
 function groupSamples(samples: Sample[]): string {
   const groups: Sample[][] = []
   for (const sample of samples) {
     const last = groups.at(-1)
-    const joins =
-      isProgram(sample) && last?.every((one) => isProgram(one) && one.language !== sample.language)
-    if (last && joins) last.push(sample)
+    if (last?.every((one) => isAlternative(one, sample))) last.push(sample)
     else groups.push([sample])
   }
   const rendered = groups.map((group) => {
@@ -154,13 +171,20 @@ function groupSamples(samples: Sample[]): string {
   return rendered.join('')
 }
 
+/** Returns true if two samples do the same in different ways. */
+function isAlternative(one: Sample, other: Sample): boolean {
+  if (!isProgram(one) || !isProgram(other)) return false
+  if (one.label === undefined && other.label === undefined) return one.language !== other.language
+  return one.label !== undefined && other.label !== undefined && one.label !== other.label
+}
+
 function isProgram({ language }: Sample): boolean {
   return ['sh', 'js', 'python'].includes(language)
 }
 
-function renderSample({ language, code }: Sample): string {
+function renderSample({ language, code, label }: Sample): string {
   const shell = code.includes('curl ') ? 'curl' : 'Shell'
-  const caption = language === 'sh' ? shell : captions[language]
+  const caption = label ?? (language === 'sh' ? shell : captions[language])
   return `<figure><figcaption>${caption}</figcaption><pre tabindex="0"><code>${highlight(code, language)}</code></pre></figure>`
 }
 

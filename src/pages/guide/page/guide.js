@@ -6,11 +6,11 @@ function make(tag, properties, ...children) {
   return element
 }
 
-/** Shows one sample of each group: the sample in the chosen language, or the first sample. */
+/** Shows one sample of each group: the sample that was chosen, the one that is shown already, or the first one. */
 function choose(language) {
   for (const group of document.querySelectorAll('.tabs')) {
     const figures = [...group.querySelectorAll('figure')]
-    const shown = figures.find((one) => one.dataset.language === language) ?? figures[0]
+    const shown = figures.find((one) => one.dataset.language === language) ?? figures.find((one) => !one.hidden)
     for (const figure of figures) figure.hidden = figure !== shown
     for (const button of group.querySelectorAll('[aria-pressed]'))
       button.ariaPressed = String(button.textContent === shown.dataset.language)
