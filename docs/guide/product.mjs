@@ -2,7 +2,8 @@
  * A whole product in one file. It keeps the bookings of a host, receives hints, sends availability, books and cancels,
  * and lets itself be certified.
  *
- *   npm install "$PARTNER_BASE_URL/docs/partner-interface-client.tgz"
+ *   echo "@partner-interface:registry=$PARTNER_BASE_URL/npm/" >> .npmrc
+ *   npm install @partner-interface/client
  *   node product.mjs                                             runs the product until it is killed
  *   node product.mjs certify feed inventory bookings webhooks    certifies it in these profiles
  *
@@ -13,7 +14,7 @@ import { spawn } from 'node:child_process'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createClient, verifyWebhook } from 'partner-interface-client'
+import { createClient, verifyWebhook } from '@partner-interface/client'
 
 const { PARTNER_BASE_URL: baseUrl, PARTNER_API_KEY: key, HOOK_URL, PORT = '4000' } = process.env
 /** Leave out `sandbox` for live data. Certifications are only in the sandbox. */
