@@ -1,5 +1,5 @@
 #!/usr/bin/env bun
-import { run } from './run.ts'
+import { run } from './shared/run.ts'
 
 // The user's paths are relative to the folder in which `bin/partnerctl` was run.
 if (process.env.PARTNERCTL_FOLDER) process.chdir(process.env.PARTNERCTL_FOLDER)

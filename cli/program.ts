@@ -1,6 +1,6 @@
 import { defineCommand, renderUsage } from 'citty'
 import packageJson from '../package.json' with { type: 'json' }
-import type { AnyCommand } from './command.ts'
+import type { AnyCommand } from './shared/command.ts'
 
 /** Loads a file whose exports are commands. */
 type Load = () => Promise<Record<string, AnyCommand>>
@@ -8,32 +8,32 @@ type Load = () => Promise<Record<string, AnyCommand>>
 /** Commands with their descriptions, each loaded only when it is run. */
 type Commands = Record<string, [description: string, load: Load]>
 
-const account: Load = () => import('./commands/partner/account.ts')
-const doctor: Load = () => import('./commands/partner/doctor.ts')
+const account: Load = () => import('./partner/commands/account.ts')
+const doctor: Load = () => import('./partner/commands/doctor.ts')
 const requests: Load = async () => {
-  const { requestsWith } = await import('./commands/partner/requests.ts')
-  const withAdminSource = async () => (await import('./requests/admin-source.ts')).withAdminSource
-  const top = async () => (await import('./commands/admin/top.ts')).top
+  const { requestsWith } = await import('./partner/commands/requests.ts')
+  const withAdminSource = async () => (await import('./admin/request-source.ts')).withAdminSource
+  const top = async () => (await import('./admin/top.ts')).top
   return { requests: requestsWith({ withAdminSource, top }) }
 }
-const api: Load = () => import('./commands/partner/api.ts')
-const poll: Load = () => import('./commands/partner/poll.ts')
-const reconcile: Load = () => import('./commands/partner/reconcile.ts')
-const listen: Load = () => import('./commands/partner/listen.ts')
-const sandbox: Load = () => import('./commands/partner/sandbox.ts')
-const certify: Load = () => import('./commands/partner/certify.ts')
-const guide: Load = () => import('./commands/partner/guide.ts')
-const mcp: Load = () => import('./commands/partner/mcp.ts')
-const nights: Load = () => import('./commands/partner/nights.ts')
-const users: Load = () => import('./commands/partner/users.ts')
-const stays: Load = () => import('./commands/admin/stays.ts')
-const overviews: Load = () => import('./commands/admin/overviews.ts')
-const webhooks: Load = () => import('./commands/admin/webhooks.ts')
-const guests: Load = () => import('./commands/admin/guests.ts')
-const hosts: Load = () => import('./commands/admin/hosts.ts')
-const keys: Load = () => import('./commands/admin/keys.ts')
-const maintenance: Load = () => import('./commands/admin/maintenance.ts')
-const db: Load = () => import('./commands/admin/db.ts')
+const api: Load = () => import('./partner/commands/api.ts')
+const poll: Load = () => import('./partner/commands/poll.ts')
+const reconcile: Load = () => import('./partner/commands/reconcile.ts')
+const listen: Load = () => import('./partner/commands/listen.ts')
+const sandbox: Load = () => import('./partner/commands/sandbox.ts')
+const certify: Load = () => import('./partner/commands/certify.ts')
+const guide: Load = () => import('./partner/commands/guide.ts')
+const mcp: Load = () => import('./partner/commands/mcp.ts')
+const nights: Load = () => import('./partner/commands/nights.ts')
+const users: Load = () => import('./partner/commands/users.ts')
+const stays: Load = () => import('./admin/stays.ts')
+const overviews: Load = () => import('./admin/overviews.ts')
+const webhooks: Load = () => import('./admin/webhooks.ts')
+const guests: Load = () => import('./admin/guests.ts')
+const hosts: Load = () => import('./admin/hosts.ts')
+const keys: Load = () => import('./admin/keys.ts')
+const maintenance: Load = () => import('./admin/maintenance.ts')
+const db: Load = () => import('./admin/db.ts')
 
 /** Commands that call the service over HTTPS with a key. */
 const partnerCommands: Commands = {
@@ -45,7 +45,7 @@ const partnerCommands: Commands = {
   doctor: ['Check what a partner needs: reachability, key, permissions, clock, feed', doctor],
   completions: [
     'Print a script that completes commands and options in your shell',
-    async () => ({ completions: (await import('./commands/partner/completions.ts')).completions(main) }),
+    async () => ({ completions: (await import('./partner/commands/completions.ts')).completions(main) }),
   ],
   me: ['Check the API key and show the host it belongs to', account],
   key: ['Show the API key itself: permissions, expiry, limit and use', account],

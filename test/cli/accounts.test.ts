@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { readNetworks } from '../../cli/commands/admin/key-options.ts'
-import { UsageError } from '../../cli/errors.ts'
+import { readNetworks } from '../../cli/admin/key-options.ts'
+import { UsageError } from '../../cli/shared/errors.ts'
 import { admin, administrator, adminJson, mintByCommand } from '../support/admin.ts'
 import { sender, sharedServices, testApp } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
-import { drawCalendar } from '../../cli/calendar.ts'
+import { drawCalendar } from '../../cli/partner/calendar.ts'
 import { addDays } from '../../src/core/clock.ts'
 import { sharedServices, testApp } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { FileLockedError, lockFile } from '../../cli/file-lock.ts'
+import { FileLockedError, lockFile } from '../../cli/partner/file-lock.ts'
 import { sharedServices, testApp } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'
 

@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AnyCommand } from '../../cli/command.ts'
+import type { AnyCommand } from '../../cli/shared/command.ts'
 import { main } from '../../cli/program.ts'
 import { type Actor, seedBooking } from './app.ts'
 

@@ -1,0 +1,176 @@
+import { stat } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
+import type { ArgsDef, ParsedArgs } from 'citty'
+import {
+  type Attempt,
+  type Client,
+  ConnectionError,
+  createClient,
+  type SandboxClient,
+  type Schemas,
+} from '../../client/src/index.ts'
+import { reasonOf } from '../../src/core/file-errors.ts'
+import { keepFromProxy } from '../../src/core/proxy.ts'
+import { roots } from '../../src/http/paths.ts'
+import { flag, option } from '../shared/command.ts'
+import { UsageError } from '../shared/errors.ts'
+import { note, visible } from '../shared/output.ts'
+import { findProfile, requireSafeAddress } from './profiles.ts'
+import { readText } from '../shared/values.ts'
+
+/** Arguments of every command that calls the service over HTTP. */
+export const clientArgs = {
+  'base-url': option('Address of the service (PARTNER_BASE_URL)', 'url'),
+  'key-file': option('File that holds the API key (or PARTNER_API_KEY)', 'path'),
+  profile: option('Profile to use, as stored by login', 'name'),
+  sandbox: flag('Use the sandbox instead of live data'),
+} as const satisfies ArgsDef
+
+const { sandbox: _, ...alwaysSandbox } = clientArgs
+/** Arguments of commands that work only in the sandbox. */
+export const sandboxArgs = alwaysSandbox
+
+export type ClientOptions = Partial<Pick<ParsedArgs<typeof clientArgs>, keyof typeof clientArgs>>
+
+/** A client and the address to which it sends requests. */
+export type PartnerClient = Client & {
+  /** Address of the service, with `/v1` or `/sandbox`. */
+  root: string
+  isSandbox: boolean
+}
+
+export const defaultBaseUrl = 'http://127.0.0.1:3000'
+
+/**
+ * Opens a client with the address and key from the command's options, the environment or the profile, in that order.
+ *
+ * @param retries maximum number of retries per request; each retry is announced on standard error
+ * @throws UsageError if there is no key, or the address is not valid
+ */
+export async function openClient(options: ClientOptions, retries = 0): Promise<PartnerClient> {
+  const { base, isSandbox, key } = await settingsOf(options)
+  return clientFor(base, isSandbox, key, retries)
+}
+
+/** Opens a client like {@link openClient}, but always for the sandbox, even if the profile is for live data. */
+export async function openSandboxClient(
+  options: Omit<ClientOptions, 'sandbox'>,
+  retries = 0,
+): Promise<SandboxClient> {
+  const { base, key } = await settingsOf(options)
+  return createClient({ key, baseUrl: addressOf(base), retries, onRequest, sandbox: true })
+}
+
+/** Returns the address that {@link openClient} would use, without `/v1` or `/sandbox`. No key is needed. */
+export async function findAddress(options: ClientOptions): Promise<string> {
+  const profile = await findProfile(options.profile)
+  return addressOf(options['base-url'] ?? process.env.PARTNER_BASE_URL ?? profile?.base_url ?? defaultBaseUrl)
+}
+
+/**
+ * Creates a client for the given address and key.
+ *
+ * @throws UsageError if the address is not valid
+ */
+export function clientFor(base: string, isSandbox: boolean, key: string, retries = 0): PartnerClient {
+  const address = addressOf(base)
+  const client = createClient({ key, baseUrl: address, retries, onRequest, sandbox: isSandbox })
+  return { ...client, root: address + roots[isSandbox ? 'sandbox' : 'live'], isSandbox }
+}
+
+/**
+ * Returns the account whose changes a poll follows (decisions §15): the host on live data, the key in the sandbox. A
+ * key keeps its account when it is rotated.
+ */
+export function accountOf({ isSandbox }: PartnerClient, { id, host }: Schemas['Key']): string {
+  return isSandbox ? `key ${id}` : `host ${host.email}`
+}
+
+/** Returns the time in the client's environment: this machine's on live data, the sandbox's own in the sandbox (§22). */
+export async function timeOf(client: PartnerClient): Promise<Date> {
+  if (!client.isSandbox) return new Date()
+  const { now } = await client.request<Schemas['SandboxClock']>('GET', '/clock')
+  return new Date(now)
+}
+
+/** Returns a sentence that tells the user why a request got no response from the service. */
+export function describeConnectionError({ message, root, status, cause }: ConnectionError): string {
+  if (root === undefined) return message
+  if (status === undefined) return `Cannot reach ${root}: ${(cause as Error).message}`
+  if (status >= 400) return `${root} responded ${status}`
+  if (status < 300) return `The response of ${root} is not from the partner interface`
+  return `${root} redirects to another address; use the address of the service itself`
+}
+
+/** Prints a note that says when a failed request will be retried. */
+function onRequest({ error, retryInSeconds }: Attempt): void {
+  if (!error || retryInSeconds === undefined) return
+  const reason = error instanceof ConnectionError ? describeConnectionError(error) : error.message
+  note(visible(`${reason}; trying again in ${retryInSeconds.toFixed(1)} s`))
+}
+
+/** Returns the result of `work`, or null if `stop` ended it. Any other error is rethrown, even after a stop. */
+export async function untilStopped<T>(stop: AbortSignal, work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work()
+  } catch (error) {
+    if (stop.aborted && error === stop.reason) return null
+    throw error
+  }
+}
+
+/** Maximum delay of a timer, in milliseconds. */
+const maxTimer = 2 ** 31 - 1
+
+/** Sleeps, waking early if `stop` is aborted. */
+export async function sleep(seconds: number, stop: AbortSignal): Promise<void> {
+  await setTimeout(Math.min(seconds * 1000, maxTimer), undefined, { signal: stop }).catch(() => {})
+}
+
+interface Settings {
+  base: string
+  isSandbox: boolean
+  key: string
+}
+
+/** @throws UsageError if there is no key, or the profile's key would be sent to another address */
+async function settingsOf(options: ClientOptions): Promise<Settings> {
+  const profile = await findProfile(options.profile)
+  const elsewhere = options['base-url'] ?? process.env.PARTNER_BASE_URL
+  const ownKey = await readOwnKey(options)
+  const isSandbox = options.sandbox ?? profile?.sandbox ?? false
+  if (ownKey !== undefined)
+    return { base: elsewhere ?? profile?.base_url ?? defaultBaseUrl, isSandbox, key: ownKey }
+  if (!profile?.key)
+    throw new UsageError('No API key: run partnerctl login, set PARTNER_API_KEY, or use --key-file')
+  // A profile's key is sent only to the profile's own address.
+  if (elsewhere !== undefined)
+    throw new UsageError(
+      `The key of the profile "${profile.name}" is only sent to ${profile.base_url}: leave out --base-url and PARTNER_BASE_URL, or name another key with PARTNER_API_KEY or --key-file`,
+    )
+  requireSafeAddress(profile.base_url)
+  return { base: profile.base_url, isSandbox, key: profile.key }
+}
+
+/** Returns an address without trailing slashes and without `/v1` or `/sandbox`, to which requests can be sent. */
+function addressOf(base: string): string {
+  if (!URL.canParse(base)) throw new UsageError(`"${base}" is not a valid address`)
+  keepFromProxy(base)
+  const address = base.replace(/\/+$/, '')
+  const root = Object.values(roots).find((known) => address.endsWith(known))
+  return address.slice(0, address.length - (root?.length ?? 0))
+}
+
+/** Reads the key from the command's options or environment; undefined if neither has one. */
+async function readOwnKey(options: ClientOptions): Promise<string | undefined> {
+  if (options['key-file']) return readKeyFile(options['key-file'])
+  return options.profile ? undefined : process.env.PARTNER_API_KEY?.trim() || undefined
+}
+
+async function readKeyFile(path: string): Promise<string> {
+  const { mode } = await stat(path).catch((error) => {
+    throw new UsageError(`Cannot read "${path}": ${reasonOf(error)}`)
+  })
+  if ((mode & 0o077) !== 0) throw new UsageError(`Others can read "${path}"; run: chmod 600 ${path}`)
+  return (await readText(path)).trim()
+}

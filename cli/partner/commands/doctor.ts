@@ -1,0 +1,85 @@
+import { ConnectionError, PartnerError, type Schemas } from '../../../client/src/index.ts'
+import { describeSkew, maxSkewSeconds } from '../../../src/core/clock.ts'
+import { permissions as allPermissions } from '../../../src/http/permissions.ts'
+import { accountOf, clientArgs, openClient, type PartnerClient, timeOf } from '../client.ts'
+import { command } from '../../shared/command.ts'
+import { exitCode } from '../../shared/errors.ts'
+import { formatError } from '../../shared/format-error.ts'
+import { type CommandFinding, showFindings } from '../../shared/output.ts'
+import { readItem } from '../poll/feeds.ts'
+import { readCheckpoint } from '../poll/state-file.ts'
+
+export const doctor = command({
+  examples: ['partnerctl doctor', 'partnerctl doctor --profile production'],
+  args: clientArgs,
+  async run({ args }) {
+    const client = await openClient(args)
+    const findings = await check(client)
+    showFindings(
+      args,
+      findings,
+      (failed) => `This setup does not work for a partner; failed: ${failed.join(', ')}`,
+    )
+  },
+})
+
+async function check(client: PartnerClient): Promise<CommandFinding[]> {
+  const start = performance.now()
+  try {
+    const { response } = await client.host.get().withResponse()
+    const milliseconds = Math.round(performance.now() - start)
+    const key = await client.key.get()
+    return [
+      { check: 'reach', state: 'ok', detail: `${client.root} in ${milliseconds} ms` },
+      { check: 'key', state: 'ok', detail: `"${key.name}" of ${key.host.name}` },
+      ...checkPermissions(key),
+      checkClock(response.headers),
+      await checkFeed(client, key),
+    ]
+  } catch (error) {
+    const isOfService = error instanceof PartnerError || error instanceof ConnectionError
+    const status = isOfService ? error.status : undefined
+    const isRefused = status === 401 || status === 403
+    const isKey = error instanceof PartnerError || isRefused
+    const detail = formatError(error).text.split('\n')[0] as string
+    const code = isRefused ? { code: exitCode.keyRefused } : {}
+    return [{ check: isKey ? 'key' : 'reach', state: 'failed', detail, ...code }]
+  }
+}
+
+/** Checks the key's permissions. Every partner needs the feed; other permissions may be missing on purpose. */
+function checkPermissions({ permissions }: Schemas['Key']): CommandFinding[] {
+  return allPermissions.map((permission) => {
+    if (permissions.includes(permission)) return { check: permission, state: 'ok', detail: 'granted' }
+    const state = permission === 'bookings.read' ? 'failed' : 'warning'
+    return { check: permission, state, detail: 'not granted; ask your administrator' }
+  })
+}
+
+const headerSeconds = 2
+
+function checkClock(headers: Headers): CommandFinding {
+  const skewSeconds = (Date.now() - Date.parse(headers.get('date') ?? '')) / 1000
+  if (Number.isNaN(skewSeconds))
+    return { check: 'clock', state: 'warning', detail: 'the response has no Date header' }
+  // The header is truncated to whole seconds and takes time to arrive, so a smaller difference is not significant.
+  if (Math.abs(skewSeconds) < headerSeconds)
+    return { check: 'clock', state: 'ok', detail: `within ${headerSeconds} s of the service` }
+  const state = Math.abs(skewSeconds) > maxSkewSeconds ? 'warning' : 'ok'
+  return { check: 'clock', state, detail: describeSkew(skewSeconds, 'the service') }
+}
+
+/** Reports how far this user's poll lags behind the feed: the number of pending changes and the age of the oldest. */
+async function checkFeed(client: PartnerClient, key: Schemas['Key']): Promise<CommandFinding> {
+  const scope = { root: client.root, account: accountOf(client, key), filters: {} }
+  try {
+    const updated_after = await readCheckpoint(scope)
+    const { version: oldest, total: waiting } = await readItem(client, 'bookings', { updated_after })
+    const now = await timeOf(client)
+    const lag = oldest ? Math.max(0, Math.round((now.getTime() - Date.parse(`${oldest}Z`)) / 1000)) : 0
+    const since = updated_after ? `after the checkpoint ${updated_after}` : 'in all: no poll has run here'
+    return { check: 'feed', state: 'ok', detail: `lag ${lag} s: ${waiting} changes ${since}` }
+  } catch (error) {
+    return { check: 'feed', state: 'failed', detail: formatError(error).text.split('\n')[0] as string }
+  }
+}

@@ -1,0 +1,126 @@
+import type { FeedPace } from '../../../client/src/index.ts'
+import {
+  type HintData,
+  hintOf,
+  type WebhookEvent,
+  webhookEvents,
+} from '../../../src/changes/webhooks/hint.ts'
+import { isWebhookSecret, makeWebhookSecret } from '../../../src/changes/webhooks/signature.ts'
+import { keepFromProxy } from '../../../src/core/proxy.ts'
+import { clientArgs, openClient, type PartnerClient, untilStopped } from '../client.ts'
+import { command, option, requiredOption } from '../../shared/command.ts'
+import { UsageError } from '../../shared/errors.ts'
+import { type Delivery, forward } from '../forward.ts'
+import { jsonText, noJsonInStreams, note, printLine, streamArgs } from '../../shared/output.ts'
+import { maxWaitSeconds, readItem } from '../poll/feeds.ts'
+import { stopOnSignal } from '../stop.ts'
+import { oneOf, readText, requireVersion } from '../../shared/values.ts'
+
+/**
+ * Returns the address of the program that gets the hints.
+ *
+ * @throws UsageError for anything but an http or https address without credentials
+ */
+function readTarget(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password)
+    throw new UsageError(
+      'Option --forward-to must be an address that starts with http:// or https://, without a login',
+    )
+  keepFromProxy(url.href)
+  return url.href
+}
+
+/** @throws UsageError for an unknown event */
+function readEvents(text: string | undefined): WebhookEvent[] {
+  return text === undefined
+    ? [...webhookEvents]
+    : [...new Set(text.split(',').map((word) => oneOf(webhookEvents, word.trim())))]
+}
+
+/** Reads the secret from a file or the environment, or generates and shows a new secret. */
+async function readSecret(file: string | undefined): Promise<string> {
+  const given = file === undefined ? process.env.PARTNER_WEBHOOK_SECRET : await readText(file)
+  if (given === undefined) {
+    const made = makeWebhookSecret()
+    note(`Signed with ${made}`)
+    return made
+  }
+  if (!isWebhookSecret(given.trim()))
+    throw new UsageError('The secret must be "whsec_" with 24 to 64 bytes in base64')
+  return given.trim()
+}
+
+function describe({ event, booking_id, status, attempts, response_status, milliseconds }: Delivery): string {
+  const response = response_status === null ? 'no response' : `responded ${response_status}`
+  return `${event} of booking ${booking_id}: ${status}, ${response} in ${milliseconds} ms${attempts > 1 ? `, try ${attempts}` : ''}`
+}
+
+export const listen = command({
+  examples: [
+    'partnerctl listen --forward-to http://localhost:4000/hooks',
+    'partnerctl listen --forward-to http://localhost:4000/hooks --events message.created --since "2026-11-20 12:00:05"',
+  ],
+  args: {
+    'forward-to': requiredOption('Address of a program on this machine', 'url'),
+    events: option(`Only these, separated by commas: ${webhookEvents.join(', ')}`),
+    since: option('Also forward changes after this version (default: only new changes)'),
+    'secret-file': option('File that holds the secret to sign with (or PARTNER_WEBHOOK_SECRET)', 'path'),
+    ...streamArgs,
+    ...clientArgs,
+  },
+  whyNoJson: noJsonInStreams,
+  async run({ args }) {
+    const isJson = args.output === 'ndjson'
+    const url = readTarget(args['forward-to'])
+    const events = readEvents(args.events)
+    requireVersion(args.since)
+    const secret = await readSecret(args['secret-file'])
+    const client = await openClient(args, Number.POSITIVE_INFINITY)
+    const stop = stopOnSignal()
+    const receiver = { url, secret, stop }
+    const follow = async (event: WebhookEvent) => {
+      const { feed, hints } = sources[event]
+      const after = args.since ?? (await latestVersion(client, feed, stop))
+      note(`Listening for ${event}${after ? ` after ${after}` : ''}`)
+      for await (const data of hints(client, { after, wait: maxWaitSeconds, signal: stop })) {
+        const body = JSON.stringify(hintOf(event, data))
+        const delivery = await forward(receiver, event, data.booking_id, body)
+        await printLine(isJson ? jsonText(delivery) : describe(delivery))
+      }
+    }
+    await Promise.all(events.map((event) => untilStopped(stop, () => follow(event))))
+  },
+})
+
+interface Source {
+  feed: 'bookings' | 'messages'
+  /** Iterates over the feed's changes, yielding the `data` of each change's hint. */
+  hints(client: PartnerClient, options: FeedPace & { after: string | undefined }): AsyncIterable<HintData>
+}
+
+const sources: Record<WebhookEvent, Source> = {
+  'booking.changed': {
+    feed: 'bookings',
+    async *hints({ bookings }, options) {
+      for await (const { booking_id, listing_id, version } of bookings.feed(options))
+        yield { booking_id, listing_id, version }
+    },
+  },
+  'message.created': {
+    feed: 'messages',
+    async *hints({ messages }, options) {
+      for await (const { id, booking_id, listing_id, version } of messages.feed(options))
+        yield { booking_id, listing_id, version, message_id: id }
+    },
+  },
+}
+
+/** Returns the version of a feed's latest change, or undefined if the feed is empty. Any later change is new. */
+async function latestVersion(client: PartnerClient, feed: Source['feed'], stop: AbortSignal) {
+  const { total } = await readItem(client, feed, {}, stop)
+  let { version: after } = await readItem(client, feed, { page: Math.max(1, total) }, stop)
+  // If this key has read the page before, the page may start where it started then, and newer changes may follow it.
+  for await (const { version } of client[feed].feed({ after, signal: stop })) after = version
+  return after
+}

@@ -1,0 +1,190 @@
+import { type ArgsDef, type CommandContext, defineCommand } from 'citty'
+import type { FeedPace } from '../../../client/src/index.ts'
+import { isCalendarDate } from '../../../src/core/clock.ts'
+import { accountOf, clientArgs, openClient, type PartnerClient, sleep, untilStopped } from '../client.ts'
+import { command, type commonArgs, flag, option, positional } from '../../shared/command.ts'
+import { UsageError } from '../../shared/errors.ts'
+import { note, print } from '../../shared/output.ts'
+import { bookingFeed, type Feed, type Item, maxWaitSeconds, messageFeed } from '../poll/feeds.ts'
+import { outputFor } from '../poll/handlers.ts'
+import { openProgress, type Progress } from '../poll/progress.ts'
+import { type Checkpoint, openCheckpoint } from '../poll/state-file.ts'
+import { stopOnSignal } from '../stop.ts'
+import { standardError, standardOutput } from '../../shared/streams.ts'
+import { parseDuration, parseId, requireVersion } from '../../shared/values.ts'
+
+/** Arguments of every command that polls a feed. */
+const pollArgs = {
+  once: flag('Stop when there are no more changes'),
+  follow: flag('Keep one request open that is answered as soon as there is a change'),
+  interval: { type: 'string', default: '60s', description: 'Pause between polls' },
+  since: option('Start after this version instead of the checkpoint'),
+  state: option('File that keeps the checkpoint', 'file'),
+  consumer: option('Name under which the service keeps the checkpoint, instead of a file', 'name'),
+  exec: option('Command to run for each change', 'command'),
+  output: { type: 'enum', options: ['table', 'ndjson', 'csv'], description: 'How changes are printed' },
+  ...clientArgs,
+} as const satisfies ArgsDef
+
+type PollValues = CommandContext<typeof pollArgs & typeof commonArgs>['args']
+
+/** Opens the client's feed after a version or, for a consumer, at the consumer's position. */
+type Follow<T> = (client: PartnerClient, after: string | undefined, pace: FeedPace) => AsyncIterable<T>
+
+const pollBookings = command({
+  meta: { name: 'poll', description: 'Deliver every new or changed booking, once each' },
+  examples: [
+    'partnerctl feed poll --once',
+    'partnerctl feed poll --follow --exec ./handle-change',
+    'partnerctl feed poll --once --output ndjson --since "2026-11-20 12:00:05"',
+  ],
+  args: {
+    listing: option('Only this listing'),
+    'checkout-after': option('Only stays that end on or after this date'),
+    include: {
+      type: 'enum',
+      options: ['detail'],
+      description: 'Hand over each booking in full, as Booking',
+    },
+    ...pollArgs,
+  },
+  async run({ args }) {
+    const { listing, 'checkout-after': checkoutAfter, consumer, include } = args
+    if (listing !== undefined) parseId(listing)
+    if (checkoutAfter !== undefined && !isCalendarDate(checkoutAfter))
+      throw new UsageError(`"${checkoutAfter}" is not a valid date`)
+    const filters = { listing_id: listing, checkout_after: checkoutAfter }
+    await runPoll(bookingFeed, args, filters, ({ bookings }, after, pace) =>
+      bookings.feed({ include, ...(consumer === undefined ? { after, ...filters } : { consumer }), ...pace }),
+    )
+  },
+})
+
+const showBooking = command({
+  meta: { name: 'show', description: 'Show one booking in full' },
+  examples: ['partnerctl feed show 5002 --sandbox'],
+  args: {
+    booking_id: positional('Id of the booking'),
+    ...clientArgs,
+  },
+  async run({ args }) {
+    const { bookings } = await openClient(args)
+    print({ json: true }, await bookings.get(args.booking_id), String)
+  },
+})
+
+const pollMessages = command({
+  meta: { name: 'poll', description: 'Deliver every new message of all conversations, once each' },
+  examples: [
+    'partnerctl messages poll --once',
+    'partnerctl messages poll --follow --sender guest --exec ./answer-guest',
+  ],
+  args: {
+    booking: option('Only the conversation of this booking'),
+    sender: { type: 'enum', options: ['guest', 'host'], description: 'Only messages that this side sent' },
+    ...pollArgs,
+  },
+  async run({ args }) {
+    const { booking, sender, consumer } = args
+    if (booking !== undefined) parseId(booking)
+    const filters = { booking_id: booking, sender }
+    await runPoll(messageFeed, args, filters, ({ messages }, after, pace) =>
+      messages.feed(consumer === undefined ? { after, ...filters, ...pace } : { consumer, ...pace }),
+    )
+  },
+})
+
+export const feed = defineCommand({ subCommands: { poll: pollBookings, show: showBooking } })
+export const messages = defineCommand({ subCommands: { poll: pollMessages } })
+
+/**
+ * Polls a feed until it is stopped or, with `--once`, until no changes are left.
+ *
+ * @throws UsageError for conflicting arguments
+ */
+async function runPoll<T extends Item>(
+  feed: Feed<T>,
+  args: PollValues,
+  filters: Record<string, string | undefined>,
+  follow: Follow<T>,
+): Promise<void> {
+  const interval = parseDuration(args.interval)
+  if (args.once && args.follow) throw new UsageError('Options --once and --follow exclude each other')
+  for (const other of ['json', 'exec'] as const)
+    if (args.output !== undefined && args[other])
+      throw new UsageError(`Options --${other} and --output exclude each other`)
+  if (args.consumer !== undefined) requireWholeFeed(args)
+  requireVersion(args.since)
+  const client = await openClient(args, Number.POSITIVE_INFINITY)
+  const stop = stopOnSignal()
+  const openFile = async () => {
+    const account = accountOf(client, await client.key.get({ signal: stop }))
+    const scope = {
+      feed: feed.name === 'messages' ? feed.name : undefined,
+      root: client.root,
+      account,
+      filters,
+    }
+    return openCheckpoint(scope, { path: args.state, since: args.since })
+  }
+  const checkpoint = args.consumer === undefined ? await untilStopped(stop, openFile) : noFile
+  if (checkpoint === null) return
+  const output = outputFor(feed, { exec: args.exec, output: args.json ? 'json' : args.output })
+  const isProgressShown = standardError.isTerminal && (args.exec !== undefined || !standardOutput.isTerminal)
+  const progress = await openProgress(isProgressShown, feed.name)
+  let isCaughtUp = !args.follow || !standardError.isTerminal
+  const onCaughtUp = () => {
+    if (!isCaughtUp) note('Up to date; waiting for changes')
+    isCaughtUp = true
+  }
+  const pace = args.follow ? { wait: maxWaitSeconds, pauseSeconds: interval } : {}
+  try {
+    while (!stop.aborted) {
+      const changes = (onPage: FeedPace['onPage']) =>
+        follow(client, checkpoint.version, { ...pace, signal: stop, onPage })
+      await untilStopped(stop, () => handleAll(changes, output.handle, checkpoint, progress, onCaughtUp))
+      if (args.once || args.follow) break
+      await sleep(interval, stop)
+    }
+  } finally {
+    progress.stop()
+    await output.end().finally(checkpoint.close)
+  }
+}
+
+/** Checkpoint for polls with a consumer. It stores nothing, because the service stores the consumer's position. */
+const noFile: Checkpoint = { version: undefined, save() {}, sync() {}, close() {} }
+
+/** Handles each change and then saves its version. Syncs the saved version before the next page is requested. */
+async function handleAll<T extends Item>(
+  changes: (onPage: FeedPace['onPage']) => AsyncIterable<T>,
+  handle: (item: T) => Promise<void>,
+  checkpoint: Checkpoint,
+  progress: Progress,
+  onCaughtUp: () => void,
+): Promise<void> {
+  let [handled, left, leftOnPage] = [0, 0, 0]
+  const onPage: FeedPace['onPage'] = ({ items, meta }) => {
+    if (left === 0) handled = 0
+    left = meta.pagination?.total ?? items.length
+    leftOnPage = items.length
+  }
+  for await (const item of changes(onPage)) {
+    await handle(item)
+    checkpoint.save(item.version)
+    handled += 1
+    left -= 1
+    leftOnPage -= 1
+    progress.update(handled, left)
+    if (leftOnPage === 0) checkpoint.sync()
+    if (left === 0) onCaughtUp()
+  }
+}
+
+/** Options that exclude `--consumer`, because a consumer follows the whole feed and must not skip changes. */
+const narrowing = ['listing', 'checkout-after', 'booking', 'sender', 'since', 'state']
+
+function requireWholeFeed(args: PollValues): void {
+  const other = Object.entries(args).find(([name, value]) => narrowing.includes(name) && value !== undefined)
+  if (other) throw new UsageError(`Options --consumer and --${other[0]} exclude each other`)
+}

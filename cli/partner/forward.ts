@@ -1,0 +1,75 @@
+import type { WebhookEvent } from '../../src/changes/webhooks/hint.ts'
+import { signatureHeaders } from '../../src/changes/webhooks/signature.ts'
+import { sleep } from './client.ts'
+
+/** The outcome of delivering a hint. */
+export interface Delivery {
+  id: string
+  event: WebhookEvent
+  booking_id: number
+  status: 'delivered' | 'failed'
+  attempts: number
+  /** Response status of the last attempt; null if it got no response. */
+  response_status: number | null
+  /** Duration of the last attempt, in milliseconds. */
+  milliseconds: number
+}
+
+const attempts = 3
+const firstPauseSeconds = 1
+const timeoutMilliseconds = 15_000
+
+/** The address that hints are posted to, and the secret used to sign them. */
+export interface Receiver {
+  url: string
+  secret: string
+  /** Ends the delivery early when aborted. */
+  stop: AbortSignal
+}
+
+/** Delivers a hint in up to three attempts, with pauses of 1 s and 3 s between them. Only a 2xx status is a success. */
+export async function forward(
+  receiver: Receiver,
+  event: WebhookEvent,
+  bookingId: number,
+  body: string,
+): Promise<Delivery> {
+  const id = `msg_${crypto.randomUUID()}`
+  for (let attempt = 1; ; attempt += 1) {
+    const { status, milliseconds } = await send(receiver, id, body)
+    const isDelivered = status !== null && status >= 200 && status < 300
+    const tried: Delivery = {
+      ...{ id, event, booking_id: bookingId, status: isDelivered ? 'delivered' : 'failed' },
+      ...{ attempts: attempt, response_status: status, milliseconds },
+    }
+    if (isDelivered || attempt === attempts) return tried
+    await sleep(firstPauseSeconds * 3 ** (attempt - 1), receiver.stop)
+    if (receiver.stop.aborted) return tried
+  }
+}
+
+async function send({ url, secret, stop }: Receiver, id: string, body: string) {
+  const start = performance.now()
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'partnerctl',
+    ...signatureHeaders({ id, at: new Date(), body }, [secret]),
+  }
+  const timeout = AbortSignal.timeout(timeoutMilliseconds)
+  const init = {
+    method: 'POST',
+    headers,
+    body,
+    redirect: 'manual',
+    signal: AbortSignal.any([stop, timeout]),
+  } as const
+  const status = await fetch(url, init).then(
+    (response) => {
+      // The status is known, so it counts even if the connection is reset before the body has been read.
+      response.body?.cancel().catch(() => {})
+      return response.status
+    },
+    () => null,
+  )
+  return { status, milliseconds: Math.round(performance.now() - start) }
+}

@@ -1,0 +1,80 @@
+import type { Data } from '../../../client/src/index.ts'
+import { supportedProvider } from '../../../src/http/paths.ts'
+import type { PartnerClient } from '../client.ts'
+
+/** The item fields that the poll needs. */
+export interface Item {
+  /** The item's position in the feed. */
+  version: string
+}
+
+/** A feed that can be polled. */
+export interface Feed<T extends Item> {
+  name: 'bookings' | 'messages'
+  /** Columns of a table, with their minimum widths in characters; the last column is not padded. */
+  columns: [name: keyof T & string, width: number][]
+  /** Returns the environment variables for the command that handles an item. */
+  environmentOf(item: T): Record<string, string>
+  /** Describes an item for an error message. */
+  describe(item: T): string
+}
+
+export const bookingFeed: Feed<Data<'pollBookings'>['Bookings'][number]> = {
+  name: 'bookings',
+  columns: [
+    ['booking_id', 12],
+    ['listing_id', 12],
+    ['room_type_id', 12],
+    ['status', 10],
+    ['checkin_at', 11],
+    ['checkout_at', 11],
+    ['version', 19],
+  ],
+  environmentOf: (item) => ({
+    PARTNER_BOOKING_ID: String(item.booking_id),
+    PARTNER_STATUS: item.status,
+    PARTNER_VERSION: item.version,
+  }),
+  describe: (item) => `booking ${item.booking_id}`,
+}
+
+export const messageFeed: Feed<Data<'pollMessages'>['messages'][number]> = {
+  name: 'messages',
+  columns: [
+    ['id', 12],
+    ['booking_id', 12],
+    ['listing_id', 12],
+    ['sender', 6],
+    ['sender_name', 24],
+    ['version', 19],
+    ['text', 0],
+  ],
+  // The text is passed on standard input only, because environment variables are visible to other processes.
+  environmentOf: (item) => ({
+    PARTNER_MESSAGE_ID: String(item.id),
+    PARTNER_BOOKING_ID: String(item.booking_id),
+    PARTNER_SENDER: item.sender,
+    PARTNER_VERSION: item.version,
+  }),
+  describe: (item) => `message ${item.id}`,
+}
+
+/** Maximum time that the service holds a request, in seconds (decisions §16). */
+export const maxWaitSeconds = 30
+
+/** Reads a one-item page of a feed. Returns the item's version, and the number of items that match the query. */
+export async function readItem(
+  client: PartnerClient,
+  name: Feed<Item>['name'],
+  query: { page?: number; updated_after?: string | undefined },
+  signal?: AbortSignal,
+): Promise<{ version: string | undefined; total: number }> {
+  const { data, meta } = await client
+    .request<Record<string, Item[]>>('GET', `/integrations/${supportedProvider}/${name}`, {
+      query: { ...query, per_page: 1 },
+      signal,
+    })
+    .withResponse()
+  const [item] = Object.values(data).flat()
+  return { version: item?.version, total: meta.pagination?.total ?? 0 }
+}

@@ -1,0 +1,187 @@
+import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdir, readFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { isVersion } from '../../../src/core/clock.ts'
+import { isMissingFile, reasonOf } from '../../../src/core/file-errors.ts'
+import { UsageError } from '../../shared/errors.ts'
+import { FileLockedError, lockFile } from '../file-lock.ts'
+
+/**
+ * The poll that a state file belongs to. A file must not be used for another feed, address, account or filter, because
+ * changes would be skipped.
+ */
+export interface Scope {
+  /** Name of the feed; absent for the booking feed. */
+  feed?: 'messages' | undefined
+  root: string
+  /** Account whose changes the poll follows: the host on live data, the key in the sandbox. */
+  account: string
+  filters: Record<string, string | undefined>
+}
+
+/** Contents of a state file: its scope, and the version of the last change handled. */
+export type State = Scope & { version: string }
+
+/** A poll's position in a feed, kept in a state file. */
+export interface Checkpoint {
+  /** Version of the last change handled; undefined for a new file. */
+  version: string | undefined
+  /** Stores the version of a handled change. Once `save` has returned, the version survives a kill. */
+  save(version: string): void
+  /** Flushes saved versions to disk, so that they survive a power failure. */
+  sync(): void
+  /** Syncs the file and unlocks it for other polls. */
+  close(): void
+}
+
+/**
+ * Opens and locks the state file of a poll.
+ *
+ * @param path file named on the command line; by default, each scope has its own file
+ * @param since version to start after, instead of the stored version
+ * @throws UsageError if the file is not a state file, or belongs to another scope; Error if another poll is using it
+ */
+export async function openCheckpoint(
+  scope: Scope,
+  { path, since }: { path?: string | undefined; since?: string | undefined },
+): Promise<Checkpoint> {
+  const file = path ?? defaultPath(scope)
+  await mkdir(dirname(file), { recursive: true }).catch((error) => {
+    throw cannotWrite(file, error)
+  })
+  const unlock = lockState(file)
+  try {
+    const state = await readState(file)
+    if (state) requireSameScope(file, state, scope)
+    const writer = openState(file, scope)
+    const checkpoint: Checkpoint = {
+      version: since ?? state?.version,
+      save(version) {
+        writer.append(version)
+        checkpoint.version = version
+      },
+      sync: writer.sync,
+      close() {
+        writer.close()
+        unlock()
+      },
+    }
+    return checkpoint
+  } catch (error) {
+    unlock()
+    throw error
+  }
+}
+
+/** Returns the version in a scope's default state file; undefined if there is no such file. Does not lock the file. */
+export async function readCheckpoint(scope: Scope): Promise<string | undefined> {
+  return (await readState(defaultPath(scope)))?.version
+}
+
+/** Returns a path derived from the whole scope, so two accounts in one home directory never share a state file. */
+function defaultPath({ feed, root, account, filters }: Scope): string {
+  const base = process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state')
+  const scope = JSON.stringify([root, account, filters])
+  const name = new Bun.CryptoHasher('sha256').update(scope).digest('hex').slice(0, 16)
+  return join(base, 'partnerctl', `${feed ?? 'feed'}-${name}.json`)
+}
+
+function requireSameScope(file: string, state: State, { feed, root, account, filters }: Scope): void {
+  if (state.feed !== feed)
+    throw new UsageError(`"${file}" belongs to a poll of another feed; choose another --state`)
+  if (state.root !== root || JSON.stringify(state.filters) !== JSON.stringify(filters)) {
+    throw new UsageError(
+      `"${file}" belongs to a poll of ${state.root} with other filters; choose another --state`,
+    )
+  }
+  if (state.account !== account)
+    throw new UsageError(`"${file}" belongs to a poll of another account; choose another --state`)
+}
+
+/** @throws Error if another poll is using the file, or the lock cannot be written */
+function lockState(stateFile: string): () => void {
+  try {
+    return lockFile(stateFile)
+  } catch (error) {
+    if (!(error instanceof FileLockedError)) throw cannotWrite(stateFile, error)
+    throw new Error(`Another poll (process ${error.holder}) is using "${stateFile}"; choose another --state`)
+  }
+}
+
+/** Number of appended lines after which the file is rewritten to keep it small. */
+const maxLines = 10_000
+
+/**
+ * Reads a state file, which is a line of JSON followed by a line for each version handled since. Ignores a line that a
+ * kill or a full disk cut off, and any line that was joined to it. Resuming from an earlier version repeats changes,
+ * but loses none.
+ *
+ * @throws UsageError if the file is not a state file
+ */
+export async function readState(file: string): Promise<State | undefined> {
+  const text = await readFile(file, 'utf8').catch((error) => {
+    if (isMissingFile(error)) return undefined
+    throw new Error(`Cannot read the state file "${file}": ${reasonOf(error)}`)
+  })
+  if (text === undefined) return undefined
+  const [first = '', ...lines] = text.split('\n')
+  try {
+    const state = JSON.parse(first)
+    const version = lines.slice(0, -1).findLast(isVersion) ?? state.version
+    if (isVersion(version) && typeof state.root === 'string') return { ...state, version }
+  } catch {
+    // Reported below, like any other file that is not a state file.
+  }
+  throw new UsageError(`"${file}" is not a state file of a feed poll`)
+}
+
+/** Opens a state file for writing; the first append rewrites the whole file. */
+function openState(file: string, scope: Scope) {
+  let descriptor: number | undefined
+  let lines = 0
+  let isSynced = true
+  const close = () => {
+    if (descriptor === undefined) return
+    fsyncSync(descriptor)
+    closeSync(descriptor)
+    descriptor = undefined
+  }
+  const startOver = (version: string) => {
+    close()
+    const fresh = `${file}.new`
+    descriptor = openSync(fresh, 'w', 0o600)
+    writeFileSync(descriptor, `${JSON.stringify({ ...scope, version })}\n`)
+    fsyncSync(descriptor)
+    renameSync(fresh, file)
+    lines = 0
+  }
+  return {
+    append(version: string) {
+      try {
+        if (descriptor === undefined || lines >= maxLines) startOver(version)
+        else {
+          // Writes the whole line or throws; `writeSync` could write only part of it if the disk is nearly full.
+          writeFileSync(descriptor, `${version}\n`)
+          lines += 1
+          isSynced = false
+        }
+      } catch (error) {
+        throw cannotWrite(file, error)
+      }
+    },
+    sync() {
+      try {
+        if (descriptor !== undefined && !isSynced) fsyncSync(descriptor)
+      } catch (error) {
+        throw cannotWrite(file, error)
+      }
+      isSynced = true
+    },
+    close,
+  }
+}
+
+function cannotWrite(file: string, error: unknown): Error {
+  return new Error(`Cannot write the state file "${file}": ${reasonOf(error)}`)
+}
