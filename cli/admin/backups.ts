@@ -13,11 +13,7 @@ import {
   restoreEmbedded,
 } from '../../src/platform/mongo/embedded-backup.ts'
 import { isAnyLeaseHeld } from '../../src/platform/mongo/lease.ts'
-import {
-  FutureSchemaError,
-  latestVersion,
-  readSchemaState,
-} from '../../src/platform/mongo/schema-version.ts'
+import { FutureSchemaError, latestVersion, readSchemaState } from '../../src/platform/mongo/schema-version.ts'
 import {
   type HighWaterMarks,
   readHighWaterMarks,

@@ -3,9 +3,9 @@ import { findKey } from '../../src/access/keys/store.ts'
 import { serializeRequest } from '../../src/access/requests/routes.ts'
 import { findRequests } from '../../src/access/requests/store.ts'
 import { parseMoment } from '../../src/core/clock.ts'
+import type { RequestOwner, RequestSource, WithAdminSource } from '../shared/requests.ts'
 import { type Administration, withDatabase } from './administer.ts'
 import { readKeyName } from './key-options.ts'
-import type { RequestOwner, RequestSource, WithAdminSource } from '../partner/requests/source.ts'
 
 /** Calls `work` with a source that reads the database. */
 export const withAdminSource: WithAdminSource = (owner, work) =>

@@ -1,4 +1,5 @@
-import { styleText } from 'node:util'
+import truncatedWidth from 'fast-string-truncated-width'
+import { styled } from '../shared/colours.ts'
 
 /** The fields of a night that the calendar shows. */
 export interface CalendarNight {
@@ -25,7 +26,7 @@ export function drawCalendar(rows: CalendarRow[], width: number): string {
   const dates = rows[0]?.nights.map(({ date }) => date) ?? []
   if (dates.length === 0) return 'The listing has no room types'
   const names = rows.map(({ name }) => shorten(name))
-  const label = Math.max(...names.map((name) => Bun.stringWidth(name))) + gap
+  const label = Math.max(...names.map((name) => widthOf(name))) + gap
   const cell = Math.max(
     3,
     ...rows.flatMap(({ nights }) => nights.map(({ left }) => String(left ?? '').length + 1)),
@@ -42,8 +43,13 @@ export function drawCalendar(rows: CalendarRow[], width: number): string {
   return [...blocks, legend].join('\n\n')
 }
 
+function widthOf(text: string): number {
+  return truncatedWidth(text).width
+}
+
 function shorten(name: string): string {
-  return Bun.stringWidth(name) > maxName ? `${Bun.sliceAnsi(name, 0, maxName - 1)}…` : name
+  const { index: end } = truncatedWidth(name, { limit: maxName - 1 })
+  return widthOf(name) > maxName ? `${name.slice(0, end)}…` : name
 }
 
 /** Draws each month's name above its first night in the block, and omits the year if it does not fit. */
@@ -67,7 +73,7 @@ function drawDays(dates: string[], label: number, cell: number): string {
 function drawRow(name: string, label: number, cell: number, nights: CalendarNight[]): string {
   const cells = nights.map(({ left }) => {
     const text = (left === null ? open : left <= 0 ? full : String(left)).padStart(cell)
-    return left !== null && left <= 0 ? styleText('red', text, { validateStream: false }) : text
+    return left !== null && left <= 0 ? styled('red', text) : text
   })
-  return name + ' '.repeat(label - Bun.stringWidth(name)) + cells.join('')
+  return name + ' '.repeat(label - widthOf(name)) + cells.join('')
 }

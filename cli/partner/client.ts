@@ -9,14 +9,15 @@ import {
   type SandboxClient,
   type Schemas,
 } from '../../client/src/index.ts'
-import { reasonOf } from '../../src/core/file-errors.ts'
-import { keepFromProxy } from '../../src/core/proxy.ts'
-import { roots } from '../../src/http/paths.ts'
 import { flag, option } from '../shared/command.ts'
 import { UsageError } from '../shared/errors.ts'
+import { reasonOf } from '../shared/file-errors.ts'
 import { note, visible } from '../shared/output.ts'
-import { findProfile, requireSafeAddress } from './profiles.ts'
 import { readText } from '../shared/values.ts'
+import { describeConnectionError } from './format-error.ts'
+import { findProfile, requireSafeAddress } from './profiles.ts'
+import { keepFromProxy } from './proxy.ts'
+import { roots } from './service.ts'
 
 /** Arguments of every command that calls the service over HTTP. */
 export const clientArgs = {
@@ -91,15 +92,6 @@ export async function timeOf(client: PartnerClient): Promise<Date> {
   if (!client.isSandbox) return new Date()
   const { now } = await client.request<Schemas['SandboxClock']>('GET', '/clock')
   return new Date(now)
-}
-
-/** Returns a sentence that tells the user why a request got no response from the service. */
-export function describeConnectionError({ message, root, status, cause }: ConnectionError): string {
-  if (root === undefined) return message
-  if (status === undefined) return `Cannot reach ${root}: ${(cause as Error).message}`
-  if (status >= 400) return `${root} responded ${status}`
-  if (status < 300) return `The response of ${root} is not from the partner interface`
-  return `${root} redirects to another address; use the address of the service itself`
 }
 
 /** Prints a note that says when a failed request will be retried. */

@@ -1,11 +1,11 @@
-import type { WebhookEvent } from '../../src/changes/webhooks/hint.ts'
-import { signatureHeaders } from '../../src/changes/webhooks/signature.ts'
+import { signWebhook } from '../../client/src/index.ts'
 import { sleep } from './client.ts'
+import type { HintEvent } from './hint.ts'
 
 /** The outcome of delivering a hint. */
 export interface Delivery {
   id: string
-  event: WebhookEvent
+  event: HintEvent
   booking_id: number
   status: 'delivered' | 'failed'
   attempts: number
@@ -30,7 +30,7 @@ export interface Receiver {
 /** Delivers a hint in up to three attempts, with pauses of 1 s and 3 s between them. Only a 2xx status is a success. */
 export async function forward(
   receiver: Receiver,
-  event: WebhookEvent,
+  event: HintEvent,
   bookingId: number,
   body: string,
 ): Promise<Delivery> {
@@ -53,7 +53,7 @@ async function send({ url, secret, stop }: Receiver, id: string, body: string) {
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'partnerctl',
-    ...signatureHeaders({ id, at: new Date(), body }, [secret]),
+    ...(await signWebhook({ id, at: new Date(), body }, secret)),
   }
   const timeout = AbortSignal.timeout(timeoutMilliseconds)
   const init = {

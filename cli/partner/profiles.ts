@@ -1,10 +1,10 @@
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { isMissingFile, reasonOf } from '../../src/core/file-errors.ts'
-import { isLoopback } from '../../src/core/proxy.ts'
 import { UsageError } from '../shared/errors.ts'
+import { isMissingFile, reasonOf } from '../shared/file-errors.ts'
 import { FileLockedError, lockFile } from './file-lock.ts'
+import { isLoopback } from './proxy.ts'
 
 /** An address, a key and an environment, stored under a name. */
 export interface Profile {
@@ -97,18 +97,14 @@ export async function changeProfiles(change: (profiles: Profiles) => Profiles): 
     throw new Error(`Cannot write the profiles in "${path}": ${reasonOf(error)}`)
   }
   await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(cannotWrite)
-  const unlock = await lockProfiles(path).catch(cannotWrite)
+  const unlock = await lockFile(path, lockMilliseconds).catch(cannotWrite)
   try {
     const changed = change(await readProfiles())
     await replaceFile(path, JSON.stringify(changed, null, 2)).catch(cannotWrite)
     return changed
   } finally {
-    unlock()
+    await unlock()
   }
-}
-
-async function lockProfiles(path: string): Promise<() => void> {
-  return lockFile(path, lockMilliseconds)
 }
 
 /** Writes a file that only this user can read; after a kill or a power failure, it has its old or its new content. */
@@ -116,7 +112,13 @@ async function replaceFile(path: string, text: string): Promise<void> {
   const fresh = `${path}.new`
   // A killed process may have left the file with other rights.
   await rm(fresh, { force: true })
-  await writeFile(fresh, text, { mode: 0o600, flag: 'wx', flush: true })
+  const file = await open(fresh, 'wx', 0o600)
+  try {
+    await file.writeFile(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
   await rename(fresh, path)
 }
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { noteIfPossible } from '../shared/output.ts'
-import { endHandler, isHandlerRunning } from './poll/handler-process.ts'
 import { standardOutput } from '../shared/streams.ts'
+import { endHandler, isHandlerRunning } from './poll/handler-process.ts'
 
 type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 

@@ -1,7 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { ArgsDef } from 'citty'
 import Table from 'cli-table3'
-import type { Finding } from '../../src/process/inspection.ts'
 import { ChecksFailedError } from './errors.ts'
 import { OutputError, standardError, standardOutput } from './streams.ts'
 
@@ -91,8 +90,14 @@ export function record(fields: Record<string, string | number | null>): string {
   return cells.map(([name = '', value]) => `${name.padEnd(width)}  ${value}`).join('\n')
 }
 
-/** A command's {@link Finding}; `code` is the exit code on failure, 1 by default. */
-export type CommandFinding = Finding & { code?: number }
+/** The result of one check. */
+export interface CommandFinding {
+  check: string
+  state: 'ok' | 'warning' | 'failed'
+  detail: string
+  /** Exit code if the check has failed, 1 by default. */
+  code?: number
+}
 
 /** Shows findings, and makes the command fail with `verdict` if any check has failed. */
 export function showFindings(

@@ -1,10 +1,14 @@
 import { readFile } from 'node:fs/promises'
-import { isFeedTime } from '../../src/core/clock.ts'
-import { reasonOf } from '../../src/core/file-errors.ts'
-import { parsePathId } from '../../src/http/paths.ts'
+import { buffer } from 'node:stream/consumers'
 import { option } from './command.ts'
 import { UsageError } from './errors.ts'
+import { reasonOf } from './file-errors.ts'
 import { note } from './output.ts'
+
+/** Returns true for a positive integer below 2^53, written in digits without leading zeros. */
+export function isIdText(text: string): boolean {
+  return /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text))
+}
 
 /**
  * Parses a positive integer id.
@@ -12,14 +16,8 @@ import { note } from './output.ts'
  * @throws UsageError for anything else
  */
 export function parseId(text: string): number {
-  const id = parsePathId(text)
-  if (id === undefined) throw new UsageError(`"${text}" is not a valid id`)
-  return id
-}
-
-/** @throws UsageError unless the text, if given, is a feed's version */
-export function requireVersion(text: string | undefined): void {
-  if (text !== undefined && !isFeedTime(text)) throw new UsageError(`"${text}" is not a valid version`)
+  if (!isIdText(text)) throw new UsageError(`"${text}" is not a valid id`)
+  return Number(text)
 }
 
 /**
@@ -105,7 +103,7 @@ export function cutToLimit<T>(found: T[], limit: number, hint: (last: T) => stri
  * @throws UsageError for a file that cannot be read
  */
 export async function readText(file: string): Promise<string> {
-  const bytes = await (file === '-' ? Bun.stdin.bytes() : readFile(file)).catch((error) => {
+  const bytes = await (file === '-' ? buffer(process.stdin) : readFile(file)).catch((error) => {
     throw new UsageError(`Cannot read "${file}": ${reasonOf(error)}`)
   })
   return new TextDecoder().decode(bytes)

@@ -1,7 +1,4 @@
-/** Error thrown if a post is not a hint from the service, or cannot be trusted. */
-export class WebhookError extends Error {
-  override readonly name = 'WebhookError'
-}
+import { fromBase64, signedBytes, signingKeyOf, WebhookError } from './secret.ts'
 
 interface BookingHint {
   booking_id: number
@@ -48,14 +45,14 @@ export async function verifyWebhook(
     throw new WebhookError('The time of the webhook is too far from now')
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
-  const signed = join(new TextEncoder().encode(`${id}.${timestamp}.`), bytes)
+  const signed = signedBytes(id, timestamp, bytes)
   const sent = signatures
     .split(' ')
     .filter((one) => one.startsWith('v1,'))
     .slice(0, maxSignatures)
     .map((one) => fromBase64(one.slice(3)))
   for (const secret of [secrets].flat()) {
-    const own = new Uint8Array(await crypto.subtle.sign('HMAC', await keyOf(secret), signed))
+    const own = new Uint8Array(await crypto.subtle.sign('HMAC', await signingKeyOf(secret), signed))
     if (sent.some((one) => one !== null && isEqual(own, one))) return toEvent(text)
   }
   throw new WebhookError('The signature of the webhook is wrong')
@@ -65,27 +62,6 @@ function read(headers: HeadersLike, name: string): string | null | undefined {
   if (typeof headers.get === 'function') return headers.get(name)
   const found = Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1]
   return Array.isArray(found) ? found.join(' ') : (found as string | undefined)
-}
-
-function join(head: Uint8Array, tail: Uint8Array): Uint8Array<ArrayBuffer> {
-  const joined = new Uint8Array(head.length + tail.length)
-  joined.set(head)
-  joined.set(tail, head.length)
-  return joined
-}
-
-function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
-  try {
-    return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
-  } catch {
-    return null
-  }
-}
-
-async function keyOf(secret: string): Promise<CryptoKey> {
-  const bytes = fromBase64(secret.replace(/^whsec_/, ''))
-  if (!bytes?.length) throw new WebhookError('A webhook secret must be "whsec_" followed by base64')
-  return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
 }
 
 /** Compares two signatures in constant time. */

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
-import { helpOf } from '../../cli/program.ts'
+import { program } from '../../cli/program.ts'
+import { helpOf } from '../../cli/shared/program.ts'
 import { partnerctlHere } from '../support/admin.ts'
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'
@@ -166,7 +167,8 @@ test('partnerctl feed show prints one booking in full, and every partner command
 })
 
 /** Returns the text that `--help` prints without a terminal. Starts no process, because there are many commands. */
-const helpFor = async (path: string[]) => stripVTControlCharacters(`${await helpOf([...path, '--help'])}\n`)
+const helpFor = async (path: string[]) =>
+  stripVTControlCharacters(`${await helpOf(program, [...path, '--help'])}\n`)
 
 /** Returns every command that the help lists and that can be run. */
 async function commandsBelow(path: string[] = []): Promise<string[]> {

@@ -53,10 +53,11 @@ test('changes of the current profile and removals that happen at once are all ke
 
 test('a lock that is held is waited for, but no longer than the caller says', async () => {
   const { file } = await home()
-  const unlock = lockFile(file)
-  expect(() => lockFile(file, 20)).toThrow(FileLockedError)
-  unlock()
-  expect(() => lockFile(file, 20)()).not.toThrow()
+  const unlock = await lockFile(file)
+  await expect(lockFile(file, 20)).rejects.toThrow(FileLockedError)
+  await unlock()
+  const unlockAgain = await lockFile(file, 20)
+  await unlockAgain()
 })
 
 test('a profiles file that cannot be read is an error with its name and the reason, and no login replaces it', async () => {

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject, vi } from 'vitest'
+import { program } from '../../cli/program.ts'
 import { run } from '../../cli/shared/run.ts'
 import { standardError, standardOutput } from '../../cli/shared/streams.ts'
 import { KeyedMutex } from '../../src/platform/keyed-mutex.ts'
@@ -48,7 +49,7 @@ async function runWithOutput(args: string[], stdout: string, stderr: string): Pr
   standardOutput.redirect(out)
   standardError.redirect(error)
   try {
-    return await run(args)
+    return await run(program, args)
   } finally {
     standardOutput.redirect(1)
     standardError.redirect(2)

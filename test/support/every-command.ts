@@ -1,8 +1,8 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { program } from '../../cli/program.ts'
 import type { AnyCommand } from '../../cli/shared/command.ts'
-import { main } from '../../cli/program.ts'
 import { type Actor, seedBooking } from './app.ts'
 
 /** How a test runs a command. */
@@ -25,7 +25,10 @@ export type Unprintable =
   | 'needs a job'
 
 /** Returns the names of all commands that can be run, from the command line's own table. */
-export async function everyCommand(command: AnyCommand = main, path: string[] = []): Promise<string[]> {
+export async function everyCommand(
+  command: AnyCommand = program.main,
+  path: string[] = [],
+): Promise<string[]> {
   const subCommands = (await resolve(command.subCommands)) as Record<string, AnyCommand> | undefined
   if (!subCommands) return [path.join(' ')]
   const names: string[] = []

@@ -1,8 +1,8 @@
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose'
 import { fetchPublicKeys, type Schemas } from '../../../client/src/index.ts'
-import { keepFromProxy } from '../../../src/core/proxy.ts'
 import { ChecksFailedError, UsageError } from '../../shared/errors.ts'
 import { requireSafeAddress } from '../profiles.ts'
+import { keepFromProxy } from '../proxy.ts'
 
 /** The claims of a report. */
 export type ReportClaims = JWTPayload & {

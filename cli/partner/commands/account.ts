@@ -1,12 +1,12 @@
-import { isCancel, password } from '@clack/prompts'
+import { text } from 'node:stream/consumers'
 import { defineCommand } from 'citty'
 import type { Schemas } from '../../../client/src/index.ts'
-import { clientArgs, clientFor, defaultBaseUrl, openClient } from '../client.ts'
 import { command, flag, option, positional } from '../../shared/command.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { print, printList, record } from '../../shared/output.ts'
+import { askSecret } from '../ask-secret.ts'
+import { clientArgs, clientFor, defaultBaseUrl, openClient } from '../client.ts'
 import { changeProfiles, type Profiles, readProfiles, requireSafeAddress } from '../profiles.ts'
-import { drawingStream } from '../../shared/streams.ts'
 
 export const me = command({
   examples: ['partnerctl me', 'partnerctl me --sandbox --json'],
@@ -71,10 +71,8 @@ export const login = command({
 })
 
 async function askForKey(): Promise<string> {
-  const answer = process.stdin.isTTY
-    ? await password({ message: 'API key', output: drawingStream() })
-    : await Bun.stdin.text()
-  if (isCancel(answer) || !answer.trim()) throw new UsageError('No API key was given')
+  const answer = process.stdin.isTTY ? await askSecret('API key') : await text(process.stdin)
+  if (!answer?.trim()) throw new UsageError('No API key was given')
   return answer.trim()
 }
 

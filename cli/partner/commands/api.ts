@@ -1,9 +1,9 @@
-import { roots, splitRoot } from '../../../src/http/paths.ts'
-import { clientArgs, openClient } from '../client.ts'
 import { command, flag, option, positional } from '../../shared/command.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { print } from '../../shared/output.ts'
 import { readText } from '../../shared/values.ts'
+import { clientArgs, openClient } from '../client.ts'
+import { roots, splitRoot } from '../service.ts'
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 

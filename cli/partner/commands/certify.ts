@@ -1,15 +1,16 @@
 import { writeFile } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
 import { defineCommand } from 'citty'
 import type { SandboxClient, Schemas } from '../../../client/src/index.ts'
-import { reasonOf } from '../../../src/core/file-errors.ts'
+import { command, flag, option, positional, requiredOption } from '../../shared/command.ts'
+import { ChecksFailedError, UsageError } from '../../shared/errors.ts'
+import { reasonOf } from '../../shared/file-errors.ts'
+import { note, print, record, visible } from '../../shared/output.ts'
+import { parseId, readText } from '../../shared/values.ts'
 import { describeCertification, describeNext, toJunit } from '../certify/show.ts'
 import { verifyReport } from '../certify/verify.ts'
 import { openSandboxClient, sandboxArgs, sleep, untilStopped } from '../client.ts'
-import { command, flag, option, positional, requiredOption } from '../../shared/command.ts'
-import { ChecksFailedError, UsageError } from '../../shared/errors.ts'
-import { note, print, record, visible } from '../../shared/output.ts'
 import { stopOnSignal } from '../stop.ts'
-import { parseId, readText } from '../../shared/values.ts'
 
 type Certification = Schemas['Certification']
 type Profiles = Certification['profiles']
@@ -152,7 +153,7 @@ const maxJudgePolls = 4
 async function waitUntilJudged({ certifications }: Sandbox, id: number): Promise<Certification> {
   let found = await certifications.get(id)
   for (let tries = 0; tries < maxJudgePolls && found.next?.action === 'upload_state'; tries += 1) {
-    await Bun.sleep(1000)
+    await setTimeout(1000)
     found = await certifications.get(id)
   }
   return found

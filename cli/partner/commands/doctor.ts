@@ -1,13 +1,12 @@
 import { ConnectionError, PartnerError, type Schemas } from '../../../client/src/index.ts'
-import { describeSkew, maxSkewSeconds } from '../../../src/core/clock.ts'
-import { permissions as allPermissions } from '../../../src/http/permissions.ts'
-import { accountOf, clientArgs, openClient, type PartnerClient, timeOf } from '../client.ts'
 import { command } from '../../shared/command.ts'
 import { exitCode } from '../../shared/errors.ts'
-import { formatError } from '../../shared/format-error.ts'
 import { type CommandFinding, showFindings } from '../../shared/output.ts'
+import { accountOf, clientArgs, openClient, type PartnerClient, timeOf } from '../client.ts'
+import { formatError } from '../format-error.ts'
 import { readItem } from '../poll/feeds.ts'
 import { readCheckpoint } from '../poll/state-file.ts'
+import { allPermissions } from '../service.ts'
 
 export const doctor = command({
   examples: ['partnerctl doctor', 'partnerctl doctor --profile production'],
@@ -57,6 +56,8 @@ function checkPermissions({ permissions }: Schemas['Key']): CommandFinding[] {
 }
 
 const headerSeconds = 2
+/** A larger difference of the clocks is worth a warning, because hints and reports carry times. */
+const maxSkewSeconds = 60
 
 function checkClock(headers: Headers): CommandFinding {
   const skewSeconds = (Date.now() - Date.parse(headers.get('date') ?? '')) / 1000
@@ -66,7 +67,8 @@ function checkClock(headers: Headers): CommandFinding {
   if (Math.abs(skewSeconds) < headerSeconds)
     return { check: 'clock', state: 'ok', detail: `within ${headerSeconds} s of the service` }
   const state = Math.abs(skewSeconds) > maxSkewSeconds ? 'warning' : 'ok'
-  return { check: 'clock', state, detail: describeSkew(skewSeconds, 'the service') }
+  const side = skewSeconds < 0 ? 'behind' : 'ahead of'
+  return { check: 'clock', state, detail: `${Math.abs(skewSeconds).toFixed(1)} s ${side} the service` }
 }
 
 /** Reports how far this user's poll lags behind the feed: the number of pending changes and the age of the oldest. */

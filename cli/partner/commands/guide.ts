@@ -1,8 +1,9 @@
-import { type Chapter, readChapters } from '../../../src/pages/guide/chapters.ts'
 import { command } from '../../shared/command.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { print, printList, show } from '../../shared/output.ts'
 import { standardOutput } from '../../shared/streams.ts'
+import { type Chapter, readChapters } from '../guide/chapters.ts'
+import { markdownForTerminal } from '../guide/terminal.ts'
 
 export const guide = command({
   examples: ['partnerctl guide', 'partnerctl guide safe-retries'],
@@ -27,5 +28,5 @@ export const guide = command({
 function forTerminal({ markdown }: Chapter): string {
   const { columns } = standardOutput
   if (columns === undefined) return markdown.trimEnd()
-  return Bun.markdown.ansi(markdown, { columns: Math.min(columns, 100) }).trimEnd()
+  return markdownForTerminal(markdown, Math.min(columns, 100))
 }

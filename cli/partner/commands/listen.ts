@@ -1,20 +1,22 @@
 import type { FeedPace } from '../../../client/src/index.ts'
-import {
-  type HintData,
-  hintOf,
-  type WebhookEvent,
-  webhookEvents,
-} from '../../../src/changes/webhooks/hint.ts'
-import { isWebhookSecret, makeWebhookSecret } from '../../../src/changes/webhooks/signature.ts'
-import { keepFromProxy } from '../../../src/core/proxy.ts'
-import { clientArgs, openClient, type PartnerClient, untilStopped } from '../client.ts'
 import { command, option, requiredOption } from '../../shared/command.ts'
 import { UsageError } from '../../shared/errors.ts'
-import { type Delivery, forward } from '../forward.ts'
 import { jsonText, noJsonInStreams, note, printLine, streamArgs } from '../../shared/output.ts'
+import { oneOf, readText } from '../../shared/values.ts'
+import { clientArgs, openClient, type PartnerClient, untilStopped } from '../client.ts'
+import { requireVersion } from '../dates.ts'
+import { type Delivery, forward } from '../forward.ts'
+import {
+  type HintData,
+  type HintEvent,
+  hintBody,
+  hintEvents,
+  isWebhookSecret,
+  makeWebhookSecret,
+} from '../hint.ts'
 import { maxWaitSeconds, readItem } from '../poll/feeds.ts'
+import { keepFromProxy } from '../proxy.ts'
 import { stopOnSignal } from '../stop.ts'
-import { oneOf, readText, requireVersion } from '../../shared/values.ts'
 
 /**
  * Returns the address of the program that gets the hints.
@@ -32,10 +34,10 @@ function readTarget(text: string): string {
 }
 
 /** @throws UsageError for an unknown event */
-function readEvents(text: string | undefined): WebhookEvent[] {
+function readEvents(text: string | undefined): HintEvent[] {
   return text === undefined
-    ? [...webhookEvents]
-    : [...new Set(text.split(',').map((word) => oneOf(webhookEvents, word.trim())))]
+    ? [...hintEvents]
+    : [...new Set(text.split(',').map((word) => oneOf(hintEvents, word.trim())))]
 }
 
 /** Reads the secret from a file or the environment, or generates and shows a new secret. */
@@ -63,7 +65,7 @@ export const listen = command({
   ],
   args: {
     'forward-to': requiredOption('Address of a program on this machine', 'url'),
-    events: option(`Only these, separated by commas: ${webhookEvents.join(', ')}`),
+    events: option(`Only these, separated by commas: ${hintEvents.join(', ')}`),
     since: option('Also forward changes after this version (default: only new changes)'),
     'secret-file': option('File that holds the secret to sign with (or PARTNER_WEBHOOK_SECRET)', 'path'),
     ...streamArgs,
@@ -79,12 +81,12 @@ export const listen = command({
     const client = await openClient(args, Number.POSITIVE_INFINITY)
     const stop = stopOnSignal()
     const receiver = { url, secret, stop }
-    const follow = async (event: WebhookEvent) => {
+    const follow = async (event: HintEvent) => {
       const { feed, hints } = sources[event]
       const after = args.since ?? (await latestVersion(client, feed, stop))
       note(`Listening for ${event}${after ? ` after ${after}` : ''}`)
       for await (const data of hints(client, { after, wait: maxWaitSeconds, signal: stop })) {
-        const body = JSON.stringify(hintOf(event, data))
+        const body = hintBody(event, data)
         const delivery = await forward(receiver, event, data.booking_id, body)
         await printLine(isJson ? jsonText(delivery) : describe(delivery))
       }
@@ -99,7 +101,7 @@ interface Source {
   hints(client: PartnerClient, options: FeedPace & { after: string | undefined }): AsyncIterable<HintData>
 }
 
-const sources: Record<WebhookEvent, Source> = {
+const sources: Record<HintEvent, Source> = {
   'booking.changed': {
     feed: 'bookings',
     async *hints({ bookings }, options) {

@@ -1,5 +1,5 @@
-import { sandboxArgs } from '../client.ts'
 import { command, flag } from '../../shared/command.ts'
+import { sandboxArgs } from '../client.ts'
 
 export const mcp = command({
   examples: ['partnerctl mcp', 'partnerctl mcp --live-reads'],

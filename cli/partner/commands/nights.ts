@@ -1,11 +1,12 @@
-import { addDays, isCalendarDate, toDay } from '../../../src/core/clock.ts'
-import { drawCalendar } from '../calendar.ts'
-import { clientArgs, openClient, timeOf } from '../client.ts'
+import { isCalendarDate } from '../../../client/src/index.ts'
 import { command, option, positional } from '../../shared/command.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { print, show, visible } from '../../shared/output.ts'
 import { standardOutput } from '../../shared/streams.ts'
 import { parseId } from '../../shared/values.ts'
+import { drawCalendar } from '../calendar.ts'
+import { clientArgs, openClient, timeOf } from '../client.ts'
+import { addDays, toDay } from '../dates.ts'
 
 const shownNights = 30
 const widthOfNoTerminal = 80

@@ -1,17 +1,17 @@
 import { type ArgsDef, type CommandContext, defineCommand } from 'citty'
-import type { FeedPace } from '../../../client/src/index.ts'
-import { isCalendarDate } from '../../../src/core/clock.ts'
-import { accountOf, clientArgs, openClient, type PartnerClient, sleep, untilStopped } from '../client.ts'
+import { type FeedPace, isCalendarDate } from '../../../client/src/index.ts'
 import { command, type commonArgs, flag, option, positional } from '../../shared/command.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { note, print } from '../../shared/output.ts'
+import { standardError, standardOutput } from '../../shared/streams.ts'
+import { parseDuration, parseId } from '../../shared/values.ts'
+import { accountOf, clientArgs, openClient, type PartnerClient, sleep, untilStopped } from '../client.ts'
+import { requireVersion } from '../dates.ts'
 import { bookingFeed, type Feed, type Item, maxWaitSeconds, messageFeed } from '../poll/feeds.ts'
 import { outputFor } from '../poll/handlers.ts'
 import { openProgress, type Progress } from '../poll/progress.ts'
 import { type Checkpoint, openCheckpoint } from '../poll/state-file.ts'
 import { stopOnSignal } from '../stop.ts'
-import { standardError, standardOutput } from '../../shared/streams.ts'
-import { parseDuration, parseId, requireVersion } from '../../shared/values.ts'
 
 /** Arguments of every command that polls a feed. */
 const pollArgs = {
@@ -153,7 +153,7 @@ async function runPoll<T extends Item>(
 }
 
 /** Checkpoint for polls with a consumer. It stores nothing, because the service stores the consumer's position. */
-const noFile: Checkpoint = { version: undefined, save() {}, sync() {}, close() {} }
+const noFile: Checkpoint = { version: undefined, save() {}, sync() {}, close: async () => {} }
 
 /** Handles each change and then saves its version. Syncs the saved version before the next page is requested. */
 async function handleAll<T extends Item>(

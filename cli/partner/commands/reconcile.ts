@@ -1,14 +1,14 @@
-import { parseFeedTime, toVersion } from '../../../src/versions/format.ts'
-import { clientArgs, openClient, untilStopped } from '../client.ts'
 import { command, option, requiredOption } from '../../shared/command.ts'
 import { ChecksFailedError } from '../../shared/errors.ts'
 import { print, table } from '../../shared/output.ts'
+import { standardError } from '../../shared/streams.ts'
+import { parseId } from '../../shared/values.ts'
+import { clientArgs, openClient, untilStopped } from '../client.ts'
+import { requireVersion, versionOf } from '../dates.ts'
 import { openProgress } from '../poll/progress.ts'
 import { readBookingsFile } from '../reconcile/bookings-file.ts'
 import { compare, type Differences, type FetchDigest, type Stay } from '../reconcile/compare.ts'
 import { stopOnSignal } from '../stop.ts'
-import { standardError } from '../../shared/streams.ts'
-import { parseId, requireVersion } from '../../shared/values.ts'
 
 export const reconcile = command({
   examples: [
@@ -27,7 +27,7 @@ export const reconcile = command({
   async run({ args }) {
     if (args.listing !== undefined) parseId(args.listing)
     requireVersion(args.since)
-    const since = args.since === undefined ? undefined : toVersion(parseFeedTime(args.since))
+    const since = args.since === undefined ? undefined : versionOf(args.since)
     const held = await readBookingsFile(args.against)
     const { bookings } = await openClient(args, Number.POSITIVE_INFINITY)
     const stop = stopOnSignal()

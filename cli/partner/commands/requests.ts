@@ -1,42 +1,36 @@
+import { setTimeout } from 'node:timers/promises'
 import { type ArgsDef, type CommandContext, defineCommand } from 'citty'
-import { parseMoment } from '../../../src/core/clock.ts'
-import { formats } from '../../../src/http/schema/formats.ts'
-import { clientArgs, openClient } from '../client.ts'
-import { type AnyCommand, command, flag, option } from '../../shared/command.ts'
+import { command, flag, option } from '../../shared/command.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { jsonText, noJsonInStreams, print, printLine, streamArgs } from '../../shared/output.ts'
-import {
-  describeRequest,
-  partnerSource,
-  type RequestRow,
-  type RequestSearch,
-  type RequestSource,
-  tailRequests,
-  type WithAdminSource,
-} from '../requests/source.ts'
-import { stopOnSignal } from '../stop.ts'
+import type {
+  RequestAdministration,
+  RequestRow,
+  RequestSearch,
+  RequestSource,
+} from '../../shared/requests.ts'
 import { cutToLimit, limitArgument, parseDuration, parseLimit } from '../../shared/values.ts'
+import { clientArgs, openClient } from '../client.ts'
+import { parseMoment } from '../dates.ts'
+import { describeRequest, partnerSource, tailRequests } from '../requests/source.ts'
+import { stopOnSignal } from '../stop.ts'
 
-const searchArgs = {
+const partnerArgs = {
   'request-id': option('Only the request with this id', 'id'),
   status: option('Only these statuses, such as 4xx or 422,429', 'statuses'),
   since: option('Only requests since a time, or within a duration such as 15m', 'time'),
-  host: option('Only requests of this host (administrator: reads the database)', 'host'),
-  key: option('Only requests of this key, by id or prefix (administrator)', 'key'),
-  admin: flag('Requests of all hosts (administrator)'),
   ...clientArgs,
 } as const satisfies ArgsDef
 
-type SearchValues = CommandContext<typeof searchArgs>['args']
+const ownerArgs = {
+  host: option('Only requests of this host (administrator: reads the database)', 'host'),
+  key: option('Only requests of this key, by id or prefix (administrator)', 'key'),
+  admin: flag('Requests of all hosts (administrator)'),
+} as const satisfies ArgsDef
 
-/**
- * What the service's installation adds for administrators. It is passed in, because no file of the partners' commands
- * opens the database.
- */
-export interface RequestAdministration {
-  withAdminSource(): Promise<WithAdminSource>
-  top(): Promise<AnyCommand>
-}
+const searchArgs = { ...partnerArgs, ...ownerArgs }
+
+type SearchValues = CommandContext<typeof searchArgs>['args']
 
 /**
  * Calls `work` with a source that reads the database for an administrator, or the service for a partner.
@@ -44,25 +38,29 @@ export interface RequestAdministration {
  * @param stop aborts requests to the service; if given, failed requests are retried until the signal is aborted
  */
 async function withSource<T>(
-  { withAdminSource }: RequestAdministration,
+  administration: RequestAdministration | undefined,
   args: SearchValues,
   work: (read: RequestSource) => Promise<T>,
   stop?: AbortSignal,
 ): Promise<T> {
   const { host, key, admin } = args
-  if (host === undefined && key === undefined && !admin)
+  if (!administration || (host === undefined && key === undefined && !admin))
     return work(partnerSource(await openClient(args, stop && Number.POSITIVE_INFINITY), stop))
   const client = ['base-url', 'key-file', 'profile', 'sandbox'] as const
   const other = client.find((name) => args[name] !== undefined)
   if (other) throw new UsageError(`Option --${other} excludes --host, --key and --admin`)
-  const withDatabase = await withAdminSource()
+  const withDatabase = await administration.withAdminSource()
   return withDatabase({ host, key }, work)
 }
 
+/** The statuses that the service can filter by. */
+const responseStatus = /^(?:[2-5](?:xx|\d\d)|unanswered)$/
+
 function searchOf({ status, since, 'request-id': requestId }: SearchValues): RequestSearch {
   const statuses = status?.split(',').map((one) => one.trim())
-  const wrong = statuses?.find((one) => !formats['response-status'].accepts(one))
-  if (wrong !== undefined) throw new UsageError(`"${wrong}" is not ${formats['response-status'].expectation}`)
+  const wrong = statuses?.find((one) => !responseStatus.test(one))
+  if (wrong !== undefined)
+    throw new UsageError(`"${wrong}" is not a status such as "422" or "4xx", or "unanswered"`)
   return { statuses, requestId, since: since === undefined ? undefined : momentOf(since) }
 }
 
@@ -83,7 +81,7 @@ const writtenMilliseconds = 2000
 async function readWithRetry(read: RequestSource, search: RequestSearch, limit: number) {
   const found = await read(search, limit)
   if (found.length > 0 || search.requestId === undefined) return found
-  await Bun.sleep(writtenMilliseconds)
+  await setTimeout(writtenMilliseconds)
   return read(search, limit)
 }
 
@@ -93,16 +91,21 @@ function nothingFound({ requestId }: RequestSearch): string {
     : 'No request with this id was made with this key, or it is no longer kept'
 }
 
-/** Defines the commands; those for administrators use `administration`. */
-export const requestsWith = (administration: RequestAdministration) => {
+/** Defines the commands; without `administration`, they are those of partners alone. */
+export const requestsWith = (administration: RequestAdministration | undefined) => {
+  const own = (administration ? searchArgs : partnerArgs) as typeof searchArgs
+  const examples = (ofPartners: string[], ofAdministrators: string) =>
+    administration ? [...ofPartners, ofAdministrators] : ofPartners
   const list = command({
     meta: { name: 'list', description: 'List requests, latest first, each failure with its errors' },
-    examples: [
-      'partnerctl requests list --status 4xx,5xx --since 1h',
-      'partnerctl requests list --request-id 3b0f8a52-6f0e-4b0a-9d55-2f6f3c1d7c11',
+    examples: examples(
+      [
+        'partnerctl requests list --status 4xx,5xx --since 1h',
+        'partnerctl requests list --request-id 3b0f8a52-6f0e-4b0a-9d55-2f6f3c1d7c11',
+      ],
       'partnerctl requests list --host host@example.com',
-    ],
-    args: { ...searchArgs, ...limitArgument('requests', 50) },
+    ),
+    args: { ...own, ...limitArgument('requests', 50) },
     async run({ args }) {
       const limit = parseLimit(args.limit)
       const search = searchOf(args)
@@ -118,8 +121,8 @@ export const requestsWith = (administration: RequestAdministration) => {
       name: 'tail',
       description: 'Show the latest requests, then new requests as they arrive',
     },
-    examples: ['partnerctl requests tail', 'partnerctl requests tail --key 7 --status 4xx,5xx'],
-    args: { ...searchArgs, ...streamArgs },
+    examples: examples(['partnerctl requests tail'], 'partnerctl requests tail --key 7 --status 4xx,5xx'),
+    args: { ...own, ...streamArgs },
     whyNoJson: noJsonInStreams,
     async run({ args }) {
       const search = searchOf(args)
@@ -129,5 +132,7 @@ export const requestsWith = (administration: RequestAdministration) => {
       await withSource(administration, args, (read) => tailRequests(read, search, write, stop), stop)
     },
   })
-  return defineCommand({ subCommands: { list, tail, top: administration.top } })
+  return defineCommand({
+    subCommands: administration ? { list, tail, top: administration.top } : { list, tail },
+  })
 }

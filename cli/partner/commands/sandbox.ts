@@ -1,10 +1,10 @@
 import { defineCommand } from 'citty'
 import type { Schemas } from '../../../client/src/index.ts'
-import { openSandboxClient, sandboxArgs } from '../client.ts'
 import { command, option, positional } from '../../shared/command.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { print, printList, record, table } from '../../shared/output.ts'
 import { parseDuration, parseId, readText } from '../../shared/values.ts'
+import { openSandboxClient, sandboxArgs } from '../client.ts'
 
 export const trigger = command({
   examples: [

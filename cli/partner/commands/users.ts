@@ -1,9 +1,9 @@
 import { defineCommand } from 'citty'
 import type { Schemas } from '../../../client/src/index.ts'
-import { clientArgs, openClient } from '../client.ts'
 import { command, option, positional } from '../../shared/command.ts'
 import { print, printList, record } from '../../shared/output.ts'
 import { cutToLimit, limitArgument, parseId, parseLimit } from '../../shared/values.ts'
+import { clientArgs, openClient } from '../client.ts'
 
 const maxPerPage = 100
 

@@ -1,26 +1,35 @@
-import { supportedProvider } from '../../../src/http/paths.ts'
-import { listOperations, type Operation } from '../../../src/pages/docs/operations.ts'
-import type { Json } from '../../../src/pages/docs/schemas.ts'
 import { UsageError } from '../../shared/errors.ts'
+import { fetchDocument, type Json } from '../openapi.ts'
+import { roots, splitRoot, supportedProvider } from '../service.ts'
 
-/** A service's operations and the OpenAPI document that describes them. */
-export interface Catalogue {
-  document: Json
-  operations: Operation[]
+/** An operation in one or both environments. `id` and `summary` are those of the live operation if there is one. */
+export interface Operation {
+  id: string
+  method: string
+  /** Path below `/v1` or `/sandbox`. */
+  path: string
+  isLive: boolean
+  summary: string
+  /** The operation object from the OpenAPI document. */
+  described: Json
 }
 
-/** @throws UsageError unless the service at `base` sends its OpenAPI document, which needs no key */
-export async function fetchCatalogue(base: string): Promise<Catalogue> {
-  try {
-    const response = await fetch(`${base}/openapi.json`, {
-      redirect: 'manual',
-      signal: AbortSignal.timeout(30_000),
+/** @throws UsageError unless the service at `base` sends its OpenAPI document */
+export async function fetchOperations(base: string): Promise<Operation[]> {
+  return listOperations(await fetchDocument(base, '/openapi.json'))
+}
+
+/** Returns an OpenAPI document's operations. Operations that exist in both environments are returned only once. */
+function listOperations({ paths }: Json): Operation[] {
+  return Object.entries<Json>(paths).flatMap(([fullPath, methods]) => {
+    const { environment, rest: path } = splitRoot(fullPath)
+    return Object.keys(methods).flatMap((method) => {
+      const isLive = environment === 'live'
+      if (!isLive && paths[`${roots.live}${path}`]?.[method]) return []
+      const { operationId: id, summary } = methods[method]
+      return [{ id, method: method.toUpperCase(), path, isLive, summary, described: methods[method] }]
     })
-    const document: Json = JSON.parse(await response.text())
-    return { document, operations: listOperations(document) }
-  } catch (cause) {
-    throw new UsageError(`Cannot read ${base}/openapi.json; check PARTNER_BASE_URL`, { cause })
-  }
+  })
 }
 
 /**

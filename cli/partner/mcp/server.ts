@@ -4,20 +4,20 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { ConnectionError, PartnerError } from '../../../client/src/index.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
-import { hideApiKeys } from '../../../src/http/paths.ts'
-import { cacheFor } from '../../../src/platform/time-limits.ts'
-import { type ClientOptions, describeConnectionError, findAddress } from '../client.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { jsonText } from '../../shared/output.ts'
 import { messageStream } from '../../shared/streams.ts'
-import { fetchCatalogue } from './operations.ts'
+import { type ClientOptions, findAddress } from '../client.ts'
+import { describeConnectionError } from '../format-error.ts'
+import { hideApiKeys } from '../service.ts'
+import { fetchOperations } from './operations.ts'
 import { tools } from './tools.ts'
 
 /** Serves an agent on standard input and output until the input ends (decisions §27). */
 export async function serveAgent(options: ClientOptions, mayReadLive: boolean): Promise<void> {
   const base = await findAddress(options)
-  const catalogue = cacheFor(Number.POSITIVE_INFINITY, () => fetchCatalogue(base))
-  const session = { options, mayReadLive, base, catalogue }
+  const operations = remember(() => fetchOperations(base))
+  const session = { options, mayReadLive, base, operations }
   const all = Object.entries(tools).map(([name, tool]) => ({ name, ...tool }))
   const listed = all.filter(({ name }) => mayReadLive || name !== 'read_live')
   const info = { name: 'partner-interface', version: packageJson.version }
@@ -42,6 +42,18 @@ export async function serveAgent(options: ClientOptions, mayReadLive: boolean): 
   await server.connect(new StdioServerTransport(process.stdin, messages))
   await ended
   await finished(messages.end())
+}
+
+/** Returns a function that calls `load` once, and again only after a failure. */
+function remember<T>(load: () => Promise<T>): () => Promise<T> {
+  let known: Promise<T> | undefined
+  return () => {
+    known ??= load().catch((error) => {
+      known = undefined
+      throw error
+    })
+    return known
+  }
 }
 
 function failureOf(error: unknown) {

@@ -1,11 +1,11 @@
 import { type Static, type TObject, type TProperties, Type as t } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import type { RequestOptions } from '../../../client/src/index.ts'
-import { type Operation, singleOperation } from '../../../src/pages/docs/operations.ts'
-import { readChapters, sectionsOf, servedMarkdown } from '../../../src/pages/guide/chapters.ts'
-import { type ClientOptions, openClient } from '../client.ts'
 import { UsageError } from '../../shared/errors.ts'
-import { type Catalogue, splitInput } from './operations.ts'
+import { type ClientOptions, openClient } from '../client.ts'
+import { readChapters, sectionsOf, servedMarkdown } from '../guide/chapters.ts'
+import { fetchDocument } from '../openapi.ts'
+import { type Operation, splitInput } from './operations.ts'
 
 /** The settings and functions that all tools share. */
 export interface Session {
@@ -14,7 +14,7 @@ export interface Session {
   mayReadLive: boolean
   /** Address of the service. */
   base: string
-  catalogue(): Promise<Catalogue>
+  operations(): Promise<Operation[]>
 }
 
 type Input = Record<string, unknown>
@@ -35,8 +35,8 @@ function tool<F extends TProperties>(description: string, fields: F, run: Run<St
 const shortcut = (description: string, id: string, fields: TProperties) =>
   tool(description, fields, (input: Input, session, signal) => send(session, true, id, input, { signal }))
 
-async function find({ catalogue }: Session, wanted: string): Promise<Operation> {
-  const found = (await catalogue()).operations.find(({ id }) => id === wanted)
+async function find({ operations }: Session, wanted: string): Promise<Operation> {
+  const found = (await operations()).find(({ id }) => id === wanted)
   if (!found) throw new UsageError(`There is no operation "${wanted}"; list_operations names them`)
   return found
 }
@@ -75,18 +75,19 @@ export const tools = {
       if (name === undefined) return { chapters: chapters.map(({ markdown: _, ...shown }) => shown) }
       const chapter = chapters.find((one) => one.name === name)
       if (!chapter) throw new UsageError(`There is no chapter "${name}"`)
-      return { markdown: servedMarkdown(chapter, base, '.md') }
+      return { markdown: servedMarkdown(chapter, base) }
     },
   ),
-  list_operations: tool('List the operations', {}, async (_, { catalogue }) => {
-    const { operations } = await catalogue()
-    return { operations: operations.map(({ described: _, ...row }) => row) }
-  }),
+  list_operations: tool('List the operations', {}, async (_, { operations }) => ({
+    operations: (await operations()).map(({ described: _, ...row }) => row),
+  })),
   describe_operation: tool(
     "Show an operation's parameters, body, responses and errors as an OpenAPI document",
     { operation_id },
-    async (given, session) =>
-      singleOperation((await session.catalogue()).document, await find(session, given.operation_id)),
+    async (given, session) => {
+      const { id } = await find(session, given.operation_id)
+      return fetchDocument(session.base, `/openapi/${id}.json`)
+    },
   ),
   call_sandbox: tool(
     "Call an operation in the sandbox, on the key's mock data",

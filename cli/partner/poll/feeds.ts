@@ -1,6 +1,6 @@
 import type { Data } from '../../../client/src/index.ts'
-import { supportedProvider } from '../../../src/http/paths.ts'
 import type { PartnerClient } from '../client.ts'
+import { supportedProvider } from '../service.ts'
 
 /** The item fields that the poll needs. */
 export interface Item {

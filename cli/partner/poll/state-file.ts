@@ -1,10 +1,11 @@
+import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { isVersion } from '../../../src/core/clock.ts'
-import { isMissingFile, reasonOf } from '../../../src/core/file-errors.ts'
+import { isVersion } from '../../../client/src/index.ts'
 import { UsageError } from '../../shared/errors.ts'
+import { isMissingFile, reasonOf } from '../../shared/file-errors.ts'
 import { FileLockedError, lockFile } from '../file-lock.ts'
 
 /**
@@ -32,7 +33,7 @@ export interface Checkpoint {
   /** Flushes saved versions to disk, so that they survive a power failure. */
   sync(): void
   /** Syncs the file and unlocks it for other polls. */
-  close(): void
+  close(): Promise<void>
 }
 
 /**
@@ -50,7 +51,7 @@ export async function openCheckpoint(
   await mkdir(dirname(file), { recursive: true }).catch((error) => {
     throw cannotWrite(file, error)
   })
-  const unlock = lockState(file)
+  const unlock = await lockState(file)
   try {
     const state = await readState(file)
     if (state) requireSameScope(file, state, scope)
@@ -62,14 +63,14 @@ export async function openCheckpoint(
         checkpoint.version = version
       },
       sync: writer.sync,
-      close() {
+      async close() {
         writer.close()
-        unlock()
+        await unlock()
       },
     }
     return checkpoint
   } catch (error) {
-    unlock()
+    await unlock()
     throw error
   }
 }
@@ -83,7 +84,7 @@ export async function readCheckpoint(scope: Scope): Promise<string | undefined> 
 function defaultPath({ feed, root, account, filters }: Scope): string {
   const base = process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state')
   const scope = JSON.stringify([root, account, filters])
-  const name = new Bun.CryptoHasher('sha256').update(scope).digest('hex').slice(0, 16)
+  const name = createHash('sha256').update(scope).digest('hex').slice(0, 16)
   return join(base, 'partnerctl', `${feed ?? 'feed'}-${name}.json`)
 }
 
@@ -100,13 +101,11 @@ function requireSameScope(file: string, state: State, { feed, root, account, fil
 }
 
 /** @throws Error if another poll is using the file, or the lock cannot be written */
-function lockState(stateFile: string): () => void {
-  try {
-    return lockFile(stateFile)
-  } catch (error) {
+async function lockState(stateFile: string): Promise<() => Promise<void>> {
+  return lockFile(stateFile).catch((error) => {
     if (!(error instanceof FileLockedError)) throw cannotWrite(stateFile, error)
     throw new Error(`Another poll (process ${error.holder}) is using "${stateFile}"; choose another --state`)
-  }
+  })
 }
 
 /** Number of appended lines after which the file is rewritten to keep it small. */

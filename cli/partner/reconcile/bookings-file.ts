@@ -1,9 +1,7 @@
 import { CsvError, parse } from 'csv-parse'
-import type { DigestedBooking } from '../../../src/changes/digest/digest.ts'
-import { isCalendarDate, isVersion } from '../../../src/core/clock.ts'
-import { isIdText } from '../../../src/http/paths.ts'
-import { bookingStatus } from '../../../src/stays/bookings/status.ts'
-import { parseJson, readText } from '../../shared/values.ts'
+import { type DigestedBooking, isCalendarDate, isVersion } from '../../../client/src/index.ts'
+import { isIdText, parseJson, readText } from '../../shared/values.ts'
+import { bookingStatuses } from '../service.ts'
 
 /** A booking as the partner stores it, with its version if the partner keeps one. */
 export interface PartnersBooking extends DigestedBooking {
@@ -63,12 +61,14 @@ async function* rowsOfCsv(text: string): AsyncGenerator<Row> {
   }
 }
 
-const statuses = Object.keys(bookingStatus)
 const isId = (value: unknown) => ['string', 'number'].includes(typeof value) && isIdText(String(value))
 const isDay = (value: unknown) => typeof value === 'string' && isCalendarDate(value)
 const checks = {
   booking_id: [isId, 'the id of a booking'],
-  status: [(value: unknown) => statuses.includes(String(value)), `one of ${statuses.join(', ')}`],
+  status: [
+    (value: unknown) => bookingStatuses.includes(String(value)),
+    `one of ${bookingStatuses.join(', ')}`,
+  ],
   checkin_at: [isDay, 'a day written YYYY-MM-DD'],
   checkout_at: [isDay, 'a day written YYYY-MM-DD'],
 } as const

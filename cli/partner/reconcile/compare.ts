@@ -1,5 +1,4 @@
-import type { Schemas } from '../../../client/src/index.ts'
-import { byId, digestOf, keyOf, type Level } from '../../../src/changes/digest/digest.ts'
+import { digestBookings, type Schemas } from '../../../client/src/index.ts'
 import type { PartnersBooking } from './bookings-file.ts'
 
 /** A booking as the service stores it. */
@@ -49,13 +48,16 @@ export async function compare(
     requests += 1
     return ask(part)
   }
-  const bookings = held.toSorted(byId)
+  const bookings = held.toSorted((one, other) => one.booking_id - other.booking_id)
   const whole = await counted({})
-  const mine = await digestOf(bookings, 'month')
+  const mine = await digestBookings(bookings, 'month')
   const days: string[] = []
   if (whole.sha256 !== mine.sha256)
     for (const month of differing(whole.parts, mine.parts)) {
-      const ofMonth = await digestOf(within(bookings, month, 'month'), 'day')
+      const ofMonth = await digestBookings(
+        bookings.filter(({ checkin_at }) => checkin_at.startsWith(month)),
+        'day',
+      )
       days.push(...differing((await counted({ month })).parts, ofMonth.parts))
     }
   const here: BookingHere[] = []
@@ -64,7 +66,7 @@ export async function compare(
     here.push(...(await bookingsOf(day, counted)))
   }
   const differingDays = new Set(days)
-  const there = bookings.filter((booking) => differingDays.has(keyOf(booking, 'day')))
+  const there = bookings.filter(({ checkin_at }) => differingDays.has(checkin_at))
   const until = since ?? newestOf(held) ?? whole.version ?? ''
   const found = classifyBookings(here, there, until)
   return { version: whole.version, compared: held.length, requests, ...found }
@@ -90,10 +92,6 @@ function differing(here: Parts = [], there: Parts = []): string[] {
   const others = new Map(there.map(({ key, sha256 }) => [key, sha256]))
   const keys = new Set([...hashes.keys(), ...others.keys()])
   return [...keys].filter((key) => hashes.get(key) !== others.get(key)).sort()
-}
-
-function within(bookings: readonly PartnersBooking[], key: string, level: Level): PartnersBooking[] {
-  return bookings.filter((booking) => keyOf(booking, level) === key)
 }
 
 function newestOf(held: readonly PartnersBooking[]): string | undefined {

@@ -1,32 +1,6 @@
-import type { Schemas } from '../../../client/src/index.ts'
-import { type PartnerClient, sleep, untilStopped } from '../client.ts'
 import { note, visible } from '../../shared/output.ts'
-
-/** A logged request; an administrator also sees its host and key. */
-export type RequestRow = Partial<{ host_id: number; key_id: number }> & Schemas['Request']
-
-/** Criteria that select the requests to show. */
-export interface RequestSearch {
-  statuses?: string[] | undefined
-  requestId?: string | undefined
-  /** Only requests that arrived at this time or later. */
-  since?: string | undefined
-}
-
-/** Returns at most `limit` of the most recent requests, newest first. */
-export type RequestSource = (search: RequestSearch, limit: number) => Promise<RequestRow[]>
-
-/** The host or key whose requests an administrator wants to see; all hosts if neither is given. */
-export interface RequestOwner {
-  host?: string | undefined
-  key?: string | undefined
-}
-
-/** Calls `work` with a source that reads the requests of a host, a key or all hosts for an administrator. */
-export type WithAdminSource = <T>(
-  owner: RequestOwner,
-  work: (read: RequestSource) => Promise<T>,
-) => Promise<T>
+import type { RequestRow, RequestSearch, RequestSource } from '../../shared/requests.ts'
+import { type PartnerClient, sleep, untilStopped } from '../client.ts'
 
 /** Maximum number of rows in one response from the service. */
 const perPage = 100

@@ -1,0 +1,19 @@
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import { drawingStream } from '../shared/streams.ts'
+
+/** Asks a question on the terminal and hides what is typed. Returns undefined if the user cancels. */
+export async function askSecret(question: string): Promise<string | undefined> {
+  const shown = drawingStream()
+  const hidden = new Writable({ write: (_, __, done) => done() })
+  shown.write(`${question}: `)
+  const reader = createInterface({ input: process.stdin, output: hidden, terminal: true })
+  const answer = await new Promise<string | undefined>((resolve) => {
+    reader.once('line', resolve)
+    // After Ctrl-C and Ctrl-D.
+    reader.once('close', () => resolve(undefined))
+  })
+  reader.close()
+  shown.write('\n')
+  return answer
+}

@@ -1,0 +1,19 @@
+import { UsageError } from '../shared/errors.ts'
+import { keepFromProxy } from './proxy.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: OpenAPI documents are plain JSON trees
+export type Json = any
+
+const timeoutMilliseconds = 30_000
+
+/** @throws UsageError unless the service at `base` sends this OpenAPI document; none needs a key */
+export async function fetchDocument(base: string, path: `/openapi${string}.json`): Promise<Json> {
+  keepFromProxy(base)
+  try {
+    const signal = AbortSignal.timeout(timeoutMilliseconds)
+    const response = await fetch(`${base}${path}`, { redirect: 'manual', signal })
+    return JSON.parse(await response.text())
+  } catch (cause) {
+    throw new UsageError(`Cannot read ${base}${path}; check PARTNER_BASE_URL`, { cause })
+  }
+}
