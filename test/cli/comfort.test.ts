@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
+import { program as ofPartners } from '../../cli/partner/program.ts'
 import { program } from '../../cli/program.ts'
 import { helpOf } from '../../cli/shared/program.ts'
 import { partnerctlHere } from '../support/admin.ts'
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
+import { isServedFile } from '../support/command-line.ts'
 import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
@@ -168,7 +170,7 @@ test('partnerctl feed show prints one booking in full, and every partner command
 
 /** Returns the text that `--help` prints without a terminal. Starts no process, because there are many commands. */
 const helpFor = async (path: string[]) =>
-  stripVTControlCharacters(`${await helpOf(program, [...path, '--help'])}\n`)
+  stripVTControlCharacters(`${await helpOf(isServedFile ? ofPartners : program, [...path, '--help'])}\n`)
 
 /** Returns every command that the help lists and that can be run. */
 async function commandsBelow(path: string[] = []): Promise<string[]> {
@@ -245,7 +247,7 @@ test('partnerctl <command> --help shows examples of every command', async () => 
     if (!hasExamples) wrong.push({ command, help })
   }
   expect(wrong).toEqual([])
-  const path = ['db', 'migrate']
+  const path = ['feed', 'poll']
   const { code, stdout } = await partnerctl([...path, '--help'], {})
   expect([code, stdout]).toEqual([0, await helpFor(path)])
 })
@@ -255,7 +257,8 @@ test.each(['bash', 'zsh', 'fish'])(
   async (shell) => {
     const { code, stdout } = await partnerctl(['completions', shell], {})
     expect(code).toBe(0)
-    for (const word of ['poll', 'rotate', 'interval']) expect(stdout).toContain(word)
+    for (const word of ['poll', 'interval', ...(isServedFile ? [] : ['rotate'])])
+      expect(stdout).toContain(word)
   },
 )
 
@@ -264,16 +267,16 @@ test('partnerctl completions refuses another shell, prints JSON, and its script 
   const document = await partnerctl(['completions', 'bash', '--json'], {})
   expect(JSON.parse(document.stdout)).toMatchObject({
     shell: 'bash',
-    script: expect.stringContaining('rotate'),
+    script: expect.stringContaining('trigger'),
   })
   const { stdout: script } = await partnerctl(['completions', 'bash'], {})
   const asked = Bun.spawn(
     [
       'bash',
       '-c',
-      `${script}\nCOMP_WORDS=(partnerctl keys ro); COMP_CWORD=2; _partnerctl; echo "\${COMPREPLY[@]}"`,
+      `${script}\nCOMP_WORDS=(partnerctl profiles re); COMP_CWORD=2; _partnerctl; echo "\${COMPREPLY[@]}"`,
     ],
     { stdout: 'pipe' },
   )
-  expect((await new Response(asked.stdout).text()).trim()).toBe('rotate')
+  expect((await new Response(asked.stdout).text()).trim()).toBe('remove')
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { sharedServices, testApp, testEnvironment } from '../support/app.ts'
 import { consumerPoller } from '../support/consumer-poller.ts'
-import { partnerctl } from '../support/processes.ts'
+import { installation, partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
 const [server] = sharedServices()
@@ -24,7 +24,8 @@ test('a poll with a consumer creates it, continues with it, and does not move an
     ['one', second],
     ['two', second],
   ])
-  const { stdout } = await partnerctl(['consumers', 'list', '--json', '--limit', '1000'], testEnvironment())
+  const list = ['consumers', 'list', '--json', '--limit', '1000']
+  const { stdout } = await partnerctl(list, testEnvironment(), undefined, installation)
   const listed = JSON.parse(stdout).filter(({ host_id }: { host_id: number }) => host_id === actor.hostId)
   expect(listed).toMatchObject([{ oldest_pending_at: null }, { oldest_pending_at: null }])
 })

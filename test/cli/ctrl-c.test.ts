@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
+import { commandLine } from '../support/command-line.ts'
 import { feedPoller } from '../support/feed-poller.ts'
 import { root } from '../support/processes.ts'
 
@@ -41,7 +42,7 @@ async function pollOnTerminal(handler: (log: string, go: string) => string) {
   const log = join(home, 'log')
   const go = join(home, 'go')
   const poll = ['feed', 'poll', '--state', state, '--exec', handler(log, go)]
-  const child = Bun.spawn(['python3', '-c', terminal, process.execPath, 'cli/main.ts', ...poll], {
+  const child = Bun.spawn(['python3', '-c', terminal, ...commandLine, ...poll], {
     cwd: root,
     env: {
       PATH: process.env.PATH ?? '',

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { keyModel } from '../../src/access/keys/model.ts'
 import type { Json } from '../../src/pages/docs/schemas.ts'
 import { type Actor, seedBooking, sharedServices, testApp } from '../support/app.ts'
+import { commandLine } from '../support/command-line.ts'
 import { partnerctl, root } from '../support/processes.ts'
 
 const service = await testApp()
@@ -12,8 +13,9 @@ const [server] = sharedServices()
 /** Starts `partnerctl mcp` as an agent would. `output()` returns all output so far, so that tests can search it. */
 async function agent(args: string[], key?: string) {
   const env = { PATH: process.env.PATH ?? '', PARTNER_BASE_URL: server.url, XDG_CONFIG_HOME: '/nowhere' }
+  const [program = '', ...first] = commandLine
   const transport = new StdioClientTransport({
-    ...{ command: process.execPath, args: ['cli/main.ts', 'mcp', ...args], cwd: root, stderr: 'pipe' },
+    ...{ command: program, args: [...first, 'mcp', ...args], cwd: root, stderr: 'pipe' },
     env: key === undefined ? env : { ...env, PARTNER_API_KEY: key },
   })
   const client = new Client({ name: 'test', version: '1' })
@@ -32,9 +34,9 @@ async function agent(args: string[], key?: string) {
     output: () => output,
     async call(name: string, input: Record<string, unknown> = {}) {
       const { content, isError } = await client.callTool({ name, arguments: input })
-      const [first] = content as { type: string; text: string }[]
-      output += first?.text
-      return { isError: isError ?? false, ...JSON.parse(first?.text ?? '') }
+      const [only] = content as { type: string; text: string }[]
+      output += only?.text
+      return { isError: isError ?? false, ...JSON.parse(only?.text ?? '') }
     },
   }
 }

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { setConversationClosed } from '../../src/stays/messages/conversation.ts'
 import { partnerctlHere } from '../support/admin.ts'
 import { seedBooking, sharedServices, testApp, testEnvironment } from '../support/app.ts'
+import { commandLine } from '../support/command-line.ts'
 import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
@@ -23,7 +24,7 @@ async function partner() {
     folder,
     poll: (...args: string[]) => partnerctl(['messages', 'poll', '--once', ...args], environment),
     follow: (...args: string[]) =>
-      Bun.spawn([process.execPath, 'cli/main.ts', ...args], {
+      Bun.spawn([...commandLine, ...args], {
         env: { PATH: process.env.PATH ?? '', ...environment },
         stdout: 'pipe',
         stderr: 'pipe',

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { drawCalendar } from '../../cli/partner/calendar.ts'
 import { addDays } from '../../src/core/clock.ts'
 import { sharedServices, testApp } from '../support/app.ts'
+import { commandLine } from '../support/command-line.ts'
 import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
@@ -45,7 +46,7 @@ test('partnerctl nights draws the calendar of a listing, in a terminal and witho
   expect([plain.code, plain.stdout]).toEqual([0, expect.stringContaining('Mar 2027')])
   expect(plain.stdout).toBe(stripVTControlCharacters(plain.stdout))
   for (const columns of [80, 200]) {
-    const command = `stty cols ${columns}; ${process.execPath} cli/main.ts ${args.join(' ')}`
+    const command = `stty cols ${columns}; ${commandLine.join(' ')} ${args.join(' ')}`
     const child = Bun.spawn(['script', '-qec', command, '/dev/null'], {
       env: { ...environment, TERM: 'xterm' },
       stdout: 'pipe',

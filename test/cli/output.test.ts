@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { administrator, adminJson, mintByCommand, partnerctlHere } from '../support/admin.ts'
 import { seedBooking, sharedServices, testApp, testEnvironment } from '../support/app.ts'
+import { commandLine } from '../support/command-line.ts'
 import { everyCommand, type Invocation, invocations, type Unprintable } from '../support/every-command.ts'
 import { feedPoller } from '../support/feed-poller.ts'
 import { root, startService } from '../support/processes.ts'
@@ -25,7 +26,7 @@ async function partnerctlTo(
   { stdin = '', keepsInput = false }: Pick<Invocation, 'stdin' | 'keepsInput'> = {},
 ) {
   const script = `exec "$@" ${redirection}`
-  const child = Bun.spawn(['sh', '-c', script, 'sh', process.execPath, 'cli/main.ts', ...args], {
+  const child = Bun.spawn(['sh', '-c', script, 'sh', ...commandLine, ...args], {
     cwd: root,
     env: { PATH: process.env.PATH ?? '', ...environment },
     stdin: 'pipe',
@@ -51,7 +52,7 @@ async function partnerctlWithoutReader(
   stdin = '',
 ): Promise<string> {
   const script = '{ "$@"; echo "code $?" >&2; } | true'
-  const child = Bun.spawn(['sh', '-c', script, 'sh', process.execPath, 'cli/main.ts', ...args], {
+  const child = Bun.spawn(['sh', '-c', script, 'sh', ...commandLine, ...args], {
     cwd: root,
     env: { PATH: process.env.PATH ?? '', ...environment },
     stdin: 'pipe',

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { mintKey } from '../../src/access/keys/store.ts'
 import { permissions } from '../../src/http/permissions.ts'
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
+import { commandLine } from '../support/command-line.ts'
 import { rotateKey } from '../support/keys.ts'
 import { partnerctl } from '../support/processes.ts'
 
@@ -93,8 +94,7 @@ test('partnerctl feed poll restarts after a kill in a container, although the ne
         '--pid',
         '--fork',
         '--kill-child',
-        process.execPath,
-        'cli/main.ts',
+        ...commandLine,
         'feed',
         'poll',
         ...args,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { FileLockedError, lockFile } from '../../cli/partner/file-lock.ts'
 import { sharedServices, testApp } from '../support/app.ts'
-import { partnerctl } from '../support/processes.ts'
+import { installation, partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
 const [server] = sharedServices()
@@ -135,7 +135,7 @@ test('a database folder that cannot be looked into is not told to be missing', a
   const { folder } = await home()
   const data = join(folder, 'mongodb')
   await symlink(data, data)
-  const { code, stderr } = await partnerctl(['hosts', 'list'], { DATA_DIR: folder })
+  const { code, stderr } = await partnerctl(['hosts', 'list'], { DATA_DIR: folder }, undefined, installation)
   expect({ code, stderr }).toEqual({
     code: 1,
     stderr: expect.stringContaining(`Cannot open the database in ${folder}: too many symbolic links`),

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { isLoopback } from '../../src/core/proxy.ts'
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
+import { commandLine } from '../support/command-line.ts'
 import { partnerctl, root } from '../support/processes.ts'
 import { startProxy } from '../support/proxy.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -46,20 +47,17 @@ test('listen posts its hints to a program on this machine without a proxy', asyn
   await seedBooking(actor)
   const receiver = startReceiver(context)
   const since = ['--since', '2000-01-01 00:00:00', '--events', 'booking.changed']
-  const child = Bun.spawn(
-    [process.execPath, 'cli/main.ts', 'listen', '--forward-to', receiver.url, ...since],
-    {
-      cwd: root,
-      env: {
-        ...proxy.environment,
-        PATH: process.env.PATH ?? '',
-        PARTNER_BASE_URL: server.url,
-        PARTNER_API_KEY: actor.key,
-      },
-      stdout: 'ignore',
-      stderr: 'ignore',
+  const child = Bun.spawn([...commandLine, 'listen', '--forward-to', receiver.url, ...since], {
+    cwd: root,
+    env: {
+      ...proxy.environment,
+      PATH: process.env.PATH ?? '',
+      PARTNER_BASE_URL: server.url,
+      PARTNER_API_KEY: actor.key,
     },
-  )
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
   onTestFinished(() => child.kill('SIGKILL'))
   await expect
     .poll(() => [receiver.received.length > 0, ...proxy.requests], { timeout: 30_000 })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { sharedServices, testApp, testEnvironment } from '../support/app.ts'
-import { partnerctl } from '../support/processes.ts'
+import { commandLine } from '../support/command-line.ts'
+import { installation, partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
 const [server] = sharedServices()
@@ -22,9 +23,10 @@ async function refusedBooking(key: string): Promise<string> {
 }
 
 /** Lists requests until at least one is shown, which may take 2 seconds. */
-async function listed(args: string[], environment: Record<string, string>) {
+async function listed(args: string[], environment: Record<string, string>, program?: string) {
   for (;;) {
-    const result = await partnerctl(['requests', 'list', ...args, '--json'], environment)
+    const list = ['requests', 'list', ...args, '--json']
+    const result = await partnerctl(list, environment, undefined, program)
     const rows = result.code === 0 ? JSON.parse(result.stdout) : []
     if (rows.length > 0 || result.code !== 0) return { ...result, rows }
     await Bun.sleep(100)
@@ -43,7 +45,7 @@ test('a partner finds out by its request id why a booking was refused, and an ad
     'checkin_at: "checkin_at" must be a real calendar date written YYYY-MM-DD (invalid)',
   )
   for (const owner of [['--host', String(actor.hostId)], ['--key', String(actor.keyId)], ['--admin']]) {
-    const found = await listed([...owner, '--request-id', id], testEnvironment())
+    const found = await listed([...owner, '--request-id', id], testEnvironment(), installation)
     expect(found.rows).toMatchObject([{ host_id: actor.hostId, key_id: actor.keyId, request_id: id }])
   }
 })
@@ -70,17 +72,15 @@ test.each([
   [['--since', '999999999d'], '"999999999d" is longer than 400d'],
   [['--admin', '--profile', 'x'], 'Option --profile excludes --host, --key and --admin'],
 ])('requests list %j is wrong usage', async (args, message) => {
-  const result = await partnerctl(['requests', 'list', ...args], {
-    ...environmentOf('pis_x'),
-    ...testEnvironment(),
-  })
+  const environment = { ...environmentOf('pis_x'), ...testEnvironment() }
+  const result = await partnerctl(['requests', 'list', ...args], environment, undefined, installation)
   expect([result.code, result.stderr]).toEqual([2, expect.stringContaining(message)])
 })
 
 test('requests tail shows each request once, as it comes', async () => {
   const actor = await service.actor()
   const first = await refusedBooking(actor.key)
-  const child = Bun.spawn([process.execPath, 'cli/main.ts', 'requests', 'tail', '--output', 'ndjson'], {
+  const child = Bun.spawn([...commandLine, 'requests', 'tail', '--output', 'ndjson'], {
     env: environmentOf(actor.key),
     stdout: 'pipe',
     stderr: 'ignore',

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { root } from '../support/processes.ts'
 
-const partners = join(root, 'cli/commands/partner')
+const partners = join(root, 'cli/partner/commands')
 const files = [
-  ...['main', 'format-error'].map((name) => join(root, `cli/${name}.ts`)),
+  ...['main', 'partner/main', 'partner/format-error'].map((name) => join(root, `cli/${name}.ts`)),
   ...readdirSync(partners).map((name) => join(partners, name)),
 ]
 

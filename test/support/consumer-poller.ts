@@ -2,6 +2,7 @@ import { mkdtemp, open, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { seedBooking, type TestApp } from './app.ts'
+import { commandLine } from './command-line.ts'
 import { partnerctl } from './processes.ts'
 
 /** Creates a host, and a poller of its feed that needs no disk. */
@@ -27,16 +28,7 @@ export async function consumerPoller(service: TestApp, baseUrl: string) {
     /** Starts a poller that appends the changes it handles to a file. */
     async follow(...args: string[]) {
       const output = await open(file, 'a')
-      const command = [
-        process.execPath,
-        'cli/main.ts',
-        'feed',
-        'poll',
-        '--follow',
-        '--output',
-        'ndjson',
-        ...args,
-      ]
+      const command = [...commandLine, 'feed', 'poll', '--follow', '--output', 'ndjson', ...args]
       const child = Bun.spawn(command, { env: environment, stdout: output.fd, stderr: 'ignore' })
       child.exited.finally(() => output.close())
       return child

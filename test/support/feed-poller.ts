@@ -2,6 +2,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Actor } from './app.ts'
+import { commandLine } from './command-line.ts'
 import { partnerctl, root } from './processes.ts'
 
 /** Starts `partnerctl feed poll` for an actor, with a state file in a temporary folder. */
@@ -19,7 +20,7 @@ export async function feedPoller(actor: Actor, baseUrl: string) {
     state,
     run: (...args: string[]) => partnerctl(['feed', 'poll', '--state', state, ...args], environment),
     start: (...args: string[]) =>
-      Bun.spawn([process.execPath, 'cli/main.ts', 'feed', 'poll', '--state', state, ...args], {
+      Bun.spawn([...commandLine, 'feed', 'poll', '--state', state, ...args], {
         cwd: root,
         env: environment,
         stdout: 'pipe',

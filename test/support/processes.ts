@@ -2,6 +2,7 @@ import { copyFile, mkdtemp, rename } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../src/platform/process.ts'
+import { commandLine } from './command-line.ts'
 
 /** The project folder. */
 export const root = new URL('../..', import.meta.url).pathname
@@ -97,6 +98,9 @@ export async function workersOf(pid: number): Promise<number[]> {
   return stdout.toString().trim().split('\n').filter(Boolean).map(Number)
 }
 
+/** Program of the service's installation, which has the administrators' commands too. */
+export const installation = 'cli/main.ts'
+
 export interface CommandResult {
   code: number
   stdout: string
@@ -106,15 +110,16 @@ export interface CommandResult {
 /**
  * Runs `partnerctl` until it exits.
  *
- * @param main a program to run instead of `cli/main.ts`
+ * @param main a program to run in Bun instead of the command line under test
  */
 export async function partnerctl(
   args: string[],
   environment: Record<string, string>,
   stdin?: string,
-  main = 'cli/main.ts',
+  main?: string,
 ): Promise<CommandResult> {
-  const child = Bun.spawn([process.execPath, main, ...args], {
+  const program = main === undefined ? commandLine : [process.execPath, main]
+  const child = Bun.spawn([...program, ...args], {
     cwd: root,
     env: { PATH: process.env.PATH ?? '', ...environment },
     stdin: stdin === undefined ? 'ignore' : new Blob([stdin]),

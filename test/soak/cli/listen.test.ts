@@ -2,6 +2,7 @@ import { Webhook } from 'standardwebhooks'
 import { expect, onTestFinished, test } from 'vitest'
 import { makeWebhookSecret } from '../../../src/changes/webhooks/signature.ts'
 import { type Actor, seedBooking, sharedServices, testApp } from '../../support/app.ts'
+import { commandLine } from '../../support/command-line.ts'
 import { partnerctl } from '../../support/processes.ts'
 import { type Received, startReceiver } from '../../support/receiver.ts'
 import { samplesOf } from '../../support/samples.ts'
@@ -19,7 +20,7 @@ async function listen(url: string, args: string[] = [], secret?: string, partner
   const actor = partner?.actor ?? (await service.actor())
   const seeded = partner?.seeded ?? (await seedBooking(actor))
   const { booking_id } = seeded
-  const child = Bun.spawn([process.execPath, 'cli/main.ts', 'listen', '--forward-to', url, ...args], {
+  const child = Bun.spawn([...commandLine, 'listen', '--forward-to', url, ...args], {
     env: {
       PATH: process.env.PATH ?? '',
       PARTNER_BASE_URL: server.url,
