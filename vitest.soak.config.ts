@@ -9,6 +9,23 @@ const alone = [
   'test/soak/observability/alerts.test.ts',
 ]
 
+/** The suites of the partners' commands, which `bin/test` runs with the installation's program in Bun. */
+const partners = [
+  ...[
+    'bad-network',
+    'certify',
+    'comfort',
+    'consumer',
+    'ctrl-c',
+    'mcp',
+    'messages',
+    'nights',
+    'output',
+    'partner',
+  ],
+  ...['poll', 'poll-accounts', 'profiles', 'proxy', 'reconcile', 'requests', 'sandbox', 'text', 'users'],
+].map((file) => `test/cli/${file}.test.ts`)
+
 const { globalSetup, reporters, ...common } = shared
 const ofEach = { ...common, env: { IS_SOAK: '1' }, testTimeout: 10 * 60_000 * soakFactor }
 
@@ -43,6 +60,15 @@ export default defineConfig({
           ],
           exclude: alone,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          ...ofEach,
+          name: 'served file in Node',
+          env: { IS_SOAK: '1', PARTNERCTL_RUNTIME: 'node' },
+          include: partners,
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -87,11 +87,6 @@ export const apiKeyFormat = { prefix: 'pis_', randomLength: 32, checksumLength: 
 const { prefix, randomLength, checksumLength } = apiKeyFormat
 const key = new RegExp(`${prefix}[0-9A-Za-z]{${randomLength + checksumLength}}`)
 
-/** Returns the text with every API key replaced with `…`. */
-export function hideApiKeys(text: string): string {
-  return text.replaceAll(new RegExp(key, 'g'), '…')
-}
-
 /** Returns true if the text contains something that looks like an API key. Such text must not be logged. */
 export function mayContainApiKey(text: string): boolean {
   return key.test(text)

@@ -31,11 +31,11 @@ test('a poll with a consumer creates it, continues with it, and does not move an
 })
 
 test('a handler that fails acknowledges what was handled before it', async () => {
-  const { book, pollWith, truth, actor } = await partner()
+  const { book, poll, truth, actor } = await partner()
   await book()
   const [first, second] = (await truth()) as [string, string]
   const handler = `test "$PARTNER_VERSION" != "${second}"`
-  const { code } = await pollWith(['--consumer', 'failing', '--exec', handler])
+  const { code } = await poll('--consumer', 'failing', '--exec', handler)
   expect(code).toBe(1)
   const { data } = (await actor.send('GET', '/v1/integrations/provider_one/bookings/consumers/failing')).body
   expect(data.acknowledged).toBe(first)

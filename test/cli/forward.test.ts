@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { expect, type TestContext, test } from 'vitest'
-import { forward } from '../../cli/forward.ts'
+import { forward } from '../../cli/partner/forward.ts'
 import { makeWebhookSecret } from '../../src/changes/webhooks/signature.ts'
 
 /** Starts a program that writes `head` and `body` and then resets the connection. Returns its address. */

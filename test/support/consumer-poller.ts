@@ -18,13 +18,14 @@ export async function consumerPoller(service: TestApp, baseUrl: string) {
     XDG_STATE_HOME: folder,
   }
   const file = join(folder, 'handled')
-  const pollWith = (args: string[]) => partnerctl(['feed', 'poll', '--once', ...args], environment)
   return {
     actor,
     folder,
     book: () => actor.send('POST', '/v1/bookings', { body: stay }),
-    poll: (...args: string[]) => pollWith(['--output', 'ndjson', ...args]),
-    pollWith,
+    poll(...args: string[]) {
+      const output = args.includes('--exec') ? [] : ['--output', 'ndjson']
+      return partnerctl(['feed', 'poll', '--once', ...output, ...args], environment)
+    },
     /** Starts a poller that appends the changes it handles to a file. */
     async follow(...args: string[]) {
       const output = await open(file, 'a')

@@ -2,8 +2,10 @@ import { ConnectionError, PartnerError, type Schemas } from '../../../client/src
 import { command } from '../../shared/command.ts'
 import { exitCode } from '../../shared/errors.ts'
 import { type CommandFinding, showFindings } from '../../shared/output.ts'
-import { accountOf, clientArgs, openClient, type PartnerClient, timeOf } from '../client.ts'
+import { version } from '../../shared/program.ts'
+import { accountOf, clientArgs, findAddress, openClient, type PartnerClient, timeOf } from '../client.ts'
 import { formatError } from '../format-error.ts'
+import { fetchDocument } from '../openapi.ts'
 import { readItem } from '../poll/feeds.ts'
 import { readCheckpoint } from '../poll/state-file.ts'
 import { allPermissions } from '../service.ts'
@@ -13,7 +15,7 @@ export const doctor = command({
   args: clientArgs,
   async run({ args }) {
     const client = await openClient(args)
-    const findings = await check(client)
+    const findings = await check(client, await findAddress(args))
     showFindings(
       args,
       findings,
@@ -22,7 +24,7 @@ export const doctor = command({
   },
 })
 
-async function check(client: PartnerClient): Promise<CommandFinding[]> {
+async function check(client: PartnerClient, base: string): Promise<CommandFinding[]> {
   const start = performance.now()
   try {
     const { response } = await client.host.get().withResponse()
@@ -34,6 +36,7 @@ async function check(client: PartnerClient): Promise<CommandFinding[]> {
       ...checkPermissions(key),
       checkClock(response.headers),
       await checkFeed(client, key),
+      await checkVersion(base),
     ]
   } catch (error) {
     const isOfService = error instanceof PartnerError || error instanceof ConnectionError
@@ -69,6 +72,21 @@ function checkClock(headers: Headers): CommandFinding {
   const state = Math.abs(skewSeconds) > maxSkewSeconds ? 'warning' : 'ok'
   const side = skewSeconds < 0 ? 'behind' : 'ahead of'
   return { check: 'clock', state, detail: `${Math.abs(skewSeconds).toFixed(1)} s ${side} the service` }
+}
+
+/**
+ * Compares this program's version with the service's, which hands out the program in its own version. Another version is
+ * no failure, because both keep the contract.
+ */
+async function checkVersion(base: string): Promise<CommandFinding> {
+  const document = await fetchDocument(base, '/openapi/getHostProfile.json').catch(() => undefined)
+  const served = document?.info?.version
+  const warn = (detail: string): CommandFinding => ({ check: 'version', state: 'warning', detail })
+  if (typeof served !== 'string') return warn(`this is ${version}; the service does not say which one it has`)
+  if (served === version) return { check: 'version', state: 'ok', detail: `${version}, as the service` }
+  return warn(
+    `this is ${version}, but the service has ${served}; get that one from ${base}/downloads/partnerctl.mjs`,
+  )
 }
 
 /** Reports how far this user's poll lags behind the feed: the number of pending changes and the age of the oldest. */

@@ -30,11 +30,6 @@ export function keyOf({ checkin_at }: Pick<DigestedBooking, 'checkin_at'>, level
   return checkin_at.slice(0, keyLength[level])
 }
 
-/** Compares bookings by id, the order in which a digest hashes them. */
-export function byId(one: DigestedBooking, other: DigestedBooking): number {
-  return one.booking_id - other.booking_id
-}
-
 /** Number of bookings to hash before yielding to other requests. */
 const batchSize = 2500
 
