@@ -41,7 +41,8 @@ const pictured = await Promise.all(
     throw new Error(`No page has the picture ${name}`)
   }),
 )
-const wordsOf = (text: string) => text.toLowerCase().match(/[\p{L}\d_]+(?:[.’'-][\p{L}\d]+)*/gu) ?? []
+const wordsOf = (text: string): string[] =>
+  text.toLowerCase().match(/[\p{L}\d_]+(?:[.’'-][\p{L}\d]+)*/gu) ?? []
 
 test('every picture is drawn on its page, and described by a text that has every word and number of it', async () => {
   for (const { name, text, path } of pictured) {
