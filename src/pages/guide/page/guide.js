@@ -10,7 +10,8 @@ function make(tag, properties, ...children) {
 function choose(language) {
   for (const group of document.querySelectorAll('.tabs')) {
     const figures = [...group.querySelectorAll('figure')]
-    const shown = figures.find((one) => one.dataset.language === language) ?? figures.find((one) => !one.hidden)
+    const shown =
+      figures.find((one) => one.dataset.language === language) ?? figures.find((one) => !one.hidden)
     for (const figure of figures) figure.hidden = figure !== shown
     for (const button of group.querySelectorAll('[aria-pressed]'))
       button.ariaPressed = String(button.textContent === shown.dataset.language)
