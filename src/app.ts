@@ -108,7 +108,7 @@ export function createApp(
   })
   return app
     .use(guideRoutes(config))
-    .use(consoleRoutes())
+    .use(consoleRoutes(config))
     .use(downloadRoutes(live))
     .use(docsRoutes(config, () => app))
 }

@@ -10,7 +10,32 @@ export function KeyPanel({ loaded, retry }: { loaded: Loaded<KeyView>; retry: ()
       <LoadedContent loaded={loaded} retry={retry}>
         {(key) => <KeyFacts {...key} />}
       </LoadedContent>
+      <InATerminal />
     </Panel>
+  )
+}
+
+/** The service's address as partners must write it, because npm refuses packages of another origin. */
+function publicUrl(): string {
+  return document.querySelector<HTMLElement>('[data-public-url]')?.dataset.publicUrl ?? location.origin
+}
+
+/** Says how to get the command line and the client. */
+function InATerminal() {
+  return (
+    <details>
+      <summary>In a terminal and in your code</summary>
+      <p>
+        One line in <code>.npmrc</code> leads npm to this service, which serves the command line and the
+        client:
+      </p>
+      <pre>{`@partner-interface:registry=${publicUrl()}/npm/`}</pre>
+      <p>
+        Then <code>npx -y @partner-interface/partnerctl login</code> asks for the key, and{' '}
+        <code>npm install @partner-interface/client</code> installs the client. The guide has{' '}
+        <a href="/guide/command-line#get-it">other ways</a>.
+      </p>
+    </details>
   )
 }
 
