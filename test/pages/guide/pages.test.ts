@@ -28,28 +28,29 @@ test('a chapter is 3 to 9 kB as Markdown, and below 60 kB as a page with its sty
   }
 })
 
-/** The guide's pages that have a picture, each with the picture's name and text. */
-const pictured = await Promise.all(
-  (await readdir(join(root, 'docs/guide/pictures'))).map(async (file) => {
-    const name = file.replace('.svg', '')
-    const files = ['home.md', ...(await readdir(join(root, 'docs/guide'))).filter((one) => /^\d/.test(one))]
-    for (const chapter of files) {
-      const markdown = await readFile(join(root, 'docs/guide', chapter), 'utf8')
-      const [, text] = markdown.match(new RegExp(`^\`\`\`picture ${name}\\n([^\`]+)^\`\`\`$`, 'm')) ?? []
-      if (text) return { name, text, path: chapter === 'home.md' ? '/' : `/guide/${chapter.slice(3, -3)}` }
-    }
-    throw new Error(`No page has the picture ${name}`)
-  }),
+/** The pictures of the home page and the chapters, each with its text and the page's path. */
+const home = { path: '/', markdown: await readFile(join(root, 'docs/guide/home.md'), 'utf8') }
+const pictures = [
+  home,
+  ...chapters.map(({ name, markdown }) => ({ path: `/guide/${name}`, markdown })),
+].flatMap(({ path, markdown }) =>
+  [...markdown.matchAll(/^```picture ([a-z-]+)\n([^`]+)^```$/gm)].map(([, name = '', text = '']) => ({
+    name,
+    text,
+    path,
+  })),
 )
 const wordsOf = (text: string): string[] =>
   text.toLowerCase().match(/[\p{L}\d_]+(?:[.’'-][\p{L}\d]+)*/gu) ?? []
 
 test('every picture is drawn on its page, and described by a text that has every word and number of it', async () => {
-  for (const { name, text, path } of pictured) {
+  const drawn = await readdir(join(root, 'docs/guide/pictures'))
+  expect(pictures.map(({ name }) => `${name}.svg`).sort()).toEqual(drawn.sort())
+  for (const { name, text, path } of pictures) {
     const page = (await get(path)).text
-    expect(page).not.toContain('picture ')
-    const [drawing = ''] = page.match(/<svg [\s\S]*?<\/svg>/) ?? []
-    expect(drawing).toContain(`<svg role="img" aria-labelledby="${name}-title ${name}-text"`)
+    expect(page).not.toContain('language-picture')
+    const start = `<svg role="img" aria-labelledby="${name}-title ${name}-text"`
+    const [drawing = ''] = page.match(new RegExp(`${start}[\\s\\S]*?</svg>`)) ?? []
     expect(drawing).toMatch(
       new RegExp(`<title id="${name}-title">.+</title><desc id="${name}-text">.+</desc>`),
     )
@@ -66,7 +67,7 @@ test('every picture is drawn on its page, and described by a text that has every
 
 test('readers of the Markdown get the text of a picture instead of its drawing', async () => {
   const full = (await get('/llms-full.txt')).text
-  for (const { text, path } of pictured.filter(({ path }) => path !== '/')) {
+  for (const { text, path } of pictures.filter(({ path }) => path !== '/')) {
     const markdown = (await get(`${path}.md`)).text
     const printed = await partnerctl(['guide', path.replace('/guide/', '')], {})
     for (const one of [markdown, full, printed.stdout]) {
@@ -170,19 +171,21 @@ test.each(['/', '/guide', '/guide/polling'])(
 
 test('on a phone, the words of every picture are at least 12 pixels high and inside of it', async () => {
   const { page, complaints } = await browser.open('/', phone)
-  for (const { path } of pictured) {
+  for (const { name, path } of pictures) {
     await page.goto(server.url + path)
-    const misplaced = await page.locator('.picture svg').evaluate((drawing) => {
-      const { left, right, top, bottom } = drawing.getBoundingClientRect()
-      const scale = (right - left) / (drawing as SVGSVGElement).viewBox.baseVal.width
-      const isMisplaced = (text: Element) => {
-        const box = text.getBoundingClientRect()
-        const isOutside = box.left < left || box.right > right || box.top < top || box.bottom > bottom
-        return isOutside || Number.parseFloat(getComputedStyle(text).fontSize) * scale < 12
-      }
-      return [...drawing.querySelectorAll('text')].filter(isMisplaced).map(({ textContent }) => textContent)
-    })
-    expect({ path, misplaced }).toEqual({ path, misplaced: [] })
+    const misplaced = await page
+      .locator(`.picture [aria-labelledby^="${name}-title "]`)
+      .evaluate((drawing) => {
+        const { left, right, top, bottom } = drawing.getBoundingClientRect()
+        const scale = (right - left) / (drawing as SVGSVGElement).viewBox.baseVal.width
+        const isMisplaced = (text: Element) => {
+          const box = text.getBoundingClientRect()
+          const isOutside = box.left < left || box.right > right || box.top < top || box.bottom > bottom
+          return isOutside || Number.parseFloat(getComputedStyle(text).fontSize) * scale < 12
+        }
+        return [...drawing.querySelectorAll('text')].filter(isMisplaced).map(({ textContent }) => textContent)
+      })
+    expect({ name, misplaced }).toEqual({ name, misplaced: [] })
   }
   expect(complaints).toEqual([])
   await page.close()
