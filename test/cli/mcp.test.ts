@@ -1,3 +1,5 @@
+import { Client as NewestClient } from '@modelcontextprotocol/client'
+import { StdioClientTransport as NewestTransport } from '@modelcontextprotocol/client/stdio'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect, onTestFinished, test } from 'vitest'
@@ -45,6 +47,39 @@ const always = [
   ...['call_sandbox', 'describe_operation', 'get_certification', 'list_operations', 'list_requests'],
   ...['move_clock', 'play_scenario', 'read_guide', 'search_guide', 'set_faults', 'start_certification'],
 ]
+
+test('each tool says what it is called, what it is for and whether it changes anything, in the newest protocol', async () => {
+  const [program = '', ...first] = commandLine
+  const transport = new NewestTransport({
+    command: program,
+    args: [...first, 'mcp', '--live-reads'],
+    cwd: root,
+    env: { PATH: process.env.PATH ?? '', PARTNER_BASE_URL: server.url, XDG_CONFIG_HOME: '/nowhere' },
+  })
+  const client = new NewestClient({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
+  await client.connect(transport)
+  onTestFinished(() => client.close())
+  expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28')
+  expect(client.getInstructions()).toContain('Begin with read_guide')
+  const { tools } = await client.listTools()
+  const readers = tools.filter(({ name }) => /^(search|read|list|describe|get)_/.test(name))
+  expect(tools.filter(({ annotations }) => annotations?.readOnlyHint)).toEqual(readers)
+  expect(readers).toHaveLength(7)
+  for (const { name, title, description, annotations } of tools)
+    expect({ name, title, description, annotations }).toEqual({
+      name,
+      title: expect.stringMatching(/^[A-Z]/),
+      description: expect.stringMatching(/^[A-Z]/),
+      annotations: {
+        readOnlyHint: expect.any(Boolean),
+        destructiveHint: expect.any(Boolean),
+        idempotentHint: expect.any(Boolean),
+        openWorldHint: expect.any(Boolean),
+      },
+    })
+  const { content } = await client.callTool({ name: 'read_guide', arguments: {} })
+  expect(JSON.stringify(content)).toContain('first-booking')
+})
 
 test('an agent without a key lists the tools, reads the guide and the operations, and is told what it lacks', async () => {
   const { client, call, output } = await agent([])

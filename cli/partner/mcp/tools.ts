@@ -20,20 +20,53 @@ export interface Session {
 type Input = Record<string, unknown>
 type Run<I> = (input: I, session: Session, signal: AbortSignal) => Promise<Input>
 
-/** Creates a tool from its MCP description, its input fields and the function that runs it. */
-function tool<F extends TProperties>(description: string, fields: F, run: Run<Static<TObject<F>>>) {
+/** How clients show a tool and when they ask the user before they call it (MCP, ToolAnnotations). */
+interface Hints {
+  readOnlyHint: boolean
+  destructiveHint: boolean
+  idempotentHint: boolean
+  openWorldHint: boolean
+}
+
+/** Reads what the service itself has written. */
+const reads: Hints = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+}
+/** Reads what other people may have written. */
+const readsOthers: Hints = { ...reads, openWorldHint: true }
+/** Changes the sandbox in a way that cannot be undone there; live data is out of its reach. */
+const changes: Hints = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: false,
+}
+const replaces: Hints = { ...changes, idempotentHint: true }
+
+/** How a tool is presented to the agent and its user. */
+interface Presentation {
+  title: string
+  description: string
+  annotations: Hints
+}
+
+/** Creates a tool from its presentation, its input fields and the function that runs it. */
+function tool<F extends TProperties>(shown: Presentation, fields: F, run: Run<Static<TObject<F>>>) {
   const inputSchema = t.Object(fields, { additionalProperties: false })
   const call: Run<unknown> = async (input, session, signal) => {
     if (Value.Check(inputSchema, input)) return run(input, session, signal)
     const { path, message } = Value.Errors(inputSchema, input).First() ?? {}
     throw new UsageError(`Argument "${path?.slice(1)}": ${message}`)
   }
-  return { description, inputSchema, call }
+  return { ...shown, inputSchema, call }
 }
 
 /** Creates a tool that passes its input unchanged to one sandbox operation. */
-const shortcut = (description: string, id: string, fields: TProperties) =>
-  tool(description, fields, (input: Input, session, signal) => send(session, true, id, input, { signal }))
+const shortcut = (shown: Presentation, id: string, fields: TProperties) =>
+  tool(shown, fields, (input: Input, session, signal) => send(session, true, id, input, { signal }))
 
 async function find({ operations }: Session, wanted: string): Promise<Operation> {
   const found = (await operations()).find(({ id }) => id === wanted)
@@ -60,15 +93,23 @@ const input = t.Optional(
 
 /** The tools by name (decisions §27). */
 export const tools = {
-  search_guide: tool('Find sections of the guide by words', { query: t.String() }, async ({ query }) => {
-    const words = query.toLowerCase().split(/\s+/)
-    const found = readChapters()
-      .flatMap((chapter) => sectionsOf(chapter))
-      .filter((section) => words.every((word) => section.text.toLowerCase().includes(word)))
-    return { found: found.length, sections: found.slice(0, 10) }
-  }),
+  search_guide: tool(
+    { title: 'Search the guide', description: 'Find sections of the guide by words', annotations: reads },
+    { query: t.String() },
+    async ({ query }) => {
+      const words = query.toLowerCase().split(/\s+/)
+      const found = readChapters()
+        .flatMap((chapter) => sectionsOf(chapter))
+        .filter((section) => words.every((word) => section.text.toLowerCase().includes(word)))
+      return { found: found.length, sections: found.slice(0, 10) }
+    },
+  ),
   read_guide: tool(
-    'Read a chapter of the guide; without a name, list the chapters',
+    {
+      title: 'Read the guide',
+      description: 'Read a chapter of the guide; without a name, list the chapters',
+      annotations: reads,
+    },
     { name: text },
     async ({ name }, { base }) => {
       const chapters = readChapters()
@@ -78,11 +119,23 @@ export const tools = {
       return { markdown: servedMarkdown(chapter, base) }
     },
   ),
-  list_operations: tool('List the operations', {}, async (_, { operations }) => ({
-    operations: (await operations()).map(({ described: _, ...row }) => row),
-  })),
+  list_operations: tool(
+    {
+      title: 'List the operations',
+      description: 'List all operations, with their ids and paths',
+      annotations: reads,
+    },
+    {},
+    async (_, { operations }) => ({
+      operations: (await operations()).map(({ described: _, ...row }) => row),
+    }),
+  ),
   describe_operation: tool(
-    "Show an operation's parameters, body, responses and errors as an OpenAPI document",
+    {
+      title: 'Describe an operation',
+      description: "Show an operation's parameters, body, responses and errors as an OpenAPI document",
+      annotations: reads,
+    },
     { operation_id },
     async (given, session) => {
       const { id } = await find(session, given.operation_id)
@@ -90,13 +143,21 @@ export const tools = {
     },
   ),
   call_sandbox: tool(
-    "Call an operation in the sandbox, on the key's mock data",
+    {
+      title: 'Call an operation in the sandbox',
+      description: "Call an operation in the sandbox, on the key's mock data",
+      annotations: changes,
+    },
     { operation_id, input, idempotency_key: text },
     ({ idempotency_key: idempotencyKey, ...given }, session, signal) =>
       send(session, true, given.operation_id, given.input, { idempotencyKey, signal }),
   ),
   read_live: tool(
-    'Read live data with an operation that only reads',
+    {
+      title: 'Read live data',
+      description: 'Read live data with an operation that only reads',
+      annotations: readsOthers,
+    },
     { operation_id, input },
     async (given, session, signal) => {
       if (!session.mayReadLive)
@@ -110,22 +171,70 @@ export const tools = {
       return send(session, false, id, given.input, { signal, headers: { prefer: 'peek' } })
     },
   ),
-  list_requests: shortcut("List the key's own requests, and why they failed", 'listRequests', {
-    ...{ status: text, request_id: text, since: text, per_page: integer, cursor: text },
-  }),
-  play_scenario: shortcut('Play a scenario named by listSandboxScenarios', 'playSandboxScenario', {
-    ...{ name: t.String(), listing_id: integer, booking_id: integer, count: integer, checkin_at: text },
-  }),
-  set_faults: shortcut('Replace all fault rules of the sandbox', 'setSandboxFaults', {
-    rules: t.Array(t.Record(t.String(), t.Unknown())),
-  }),
-  move_clock: shortcut('Move the clock of the sandbox forward', 'advanceSandboxClock', {
-    advance_seconds: t.Number(),
-  }),
-  start_certification: shortcut('Certify a product; clears the sandbox', 'startSandboxCertification', {
-    ...{ profiles: t.Array(t.String()), seed: text },
-  }),
-  get_certification: shortcut('Show a certification and its next step', 'getSandboxCertification', {
-    id: t.Integer(),
-  }),
+  list_requests: shortcut(
+    {
+      title: 'List your own requests',
+      description: "List the key's own requests, and why they failed",
+      annotations: reads,
+    },
+    'listRequests',
+    {
+      ...{ status: text, request_id: text, since: text, per_page: integer, cursor: text },
+    },
+  ),
+  play_scenario: shortcut(
+    {
+      title: 'Play a scenario in the sandbox',
+      description: 'Play a scenario named by listSandboxScenarios',
+      annotations: changes,
+    },
+    'playSandboxScenario',
+    {
+      ...{ name: t.String(), listing_id: integer, booking_id: integer, count: integer, checkin_at: text },
+    },
+  ),
+  set_faults: shortcut(
+    {
+      title: 'Set the faults of the sandbox',
+      description: 'Replace all fault rules of the sandbox',
+      annotations: replaces,
+    },
+    'setSandboxFaults',
+    {
+      rules: t.Array(t.Record(t.String(), t.Unknown())),
+    },
+  ),
+  move_clock: shortcut(
+    {
+      title: 'Move the clock of the sandbox',
+      description: 'Move the clock of the sandbox forward',
+      annotations: changes,
+    },
+    'advanceSandboxClock',
+    {
+      advance_seconds: t.Number(),
+    },
+  ),
+  start_certification: shortcut(
+    {
+      title: 'Start a certification',
+      description: 'Certify a product; clears the sandbox',
+      annotations: changes,
+    },
+    'startSandboxCertification',
+    {
+      ...{ profiles: t.Array(t.String()), seed: text },
+    },
+  ),
+  get_certification: shortcut(
+    {
+      title: 'Show a certification',
+      description: 'Show a certification and its next step',
+      annotations: reads,
+    },
+    'getSandboxCertification',
+    {
+      id: t.Integer(),
+    },
+  ),
 }
