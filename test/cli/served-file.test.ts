@@ -6,12 +6,12 @@ import { adminCommands } from '../../cli/admin/commands.ts'
 import { administratorsCommands } from '../../cli/partner/program.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
-import { servedFile } from '../support/command-line.ts'
+import { node, servedFile } from '../support/command-line.ts'
 
 const service = await testApp()
 const [server] = sharedServices()
 const file = await servedFile()
-const runtimes = { Node: 'node', Bun: process.execPath }
+const runtimes = { Node: node, Bun: process.execPath }
 
 /** Starts the file in a folder of its own, which has nothing else, not even in the folders above. */
 async function start(
@@ -138,7 +138,7 @@ test('partnerctl doctor warns if the service has another version, with the same 
   await writeFile(older, text.replaceAll(`"${packageJson.version}"`, '"0.9.0"'))
   const versions = []
   for (const program of [file, older]) {
-    const child = Bun.spawn(['node', program, 'doctor', '--json'], {
+    const child = Bun.spawn([node, program, 'doctor', '--json'], {
       env: {
         PATH: process.env.PATH ?? '',
         HOME: '/nowhere',

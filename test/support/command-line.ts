@@ -10,10 +10,16 @@ export async function servedFile(): Promise<string> {
   return file
 }
 
+/** Folders of `PATH`, without the one in which `bun --bun` lets the name `node` mean Bun. */
+const folders = (process.env.PATH ?? '').split(':').filter((folder) => !folder.includes('bun-node'))
+
+/** Node itself; `NODE_PROGRAM` names another one, such as the oldest that partners may have. */
+export const node = process.env.NODE_PROGRAM ?? Bun.which('node', { PATH: folders.join(':') }) ?? 'node'
+
 /** True if the tests of the partners' commands run the file that partners get, in Node; the soak does so. */
 export const isServedFile = process.env.PARTNERCTL_RUNTIME === 'node'
 
 /** The command that starts the command line, before its arguments: that of the installation in Bun, or the served file. */
 export const commandLine: readonly string[] = isServedFile
-  ? ['node', await servedFile()]
+  ? [node, await servedFile()]
   : [process.execPath, 'cli/main.ts']
