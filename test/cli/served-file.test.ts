@@ -163,3 +163,33 @@ test('partnerctl doctor warns if the service has another version, with the same 
     },
   ])
 })
+
+test('partnerctl login asks for the key on a terminal, and never shows what is typed', async () => {
+  const { key } = await service.actor()
+  for (const runtime of ['Node', 'Bun'] as const) {
+    const home = await mkdtemp(join(tmpdir(), 'partner-served-'))
+    const command = `"${runtimes[runtime]}" "${file}" login --base-url ${server.url}`
+    const child = Bun.spawn(['script', '-qec', command, '/dev/null'], {
+      env: { PATH: process.env.PATH ?? '', HOME: home, TERM: 'xterm' },
+      stdin: 'pipe',
+      stdout: 'pipe',
+    })
+    onTestFinished(() => child.kill('SIGKILL'))
+    let screen = ''
+    const reading = (async () => {
+      for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) {
+        screen += text
+        if (!screen.endsWith('API key: ')) continue
+        child.stdin.write(`${key}\r`)
+        child.stdin.flush()
+      }
+    })()
+    expect(await child.exited).toBe(0)
+    await reading
+    const stored = JSON.parse(await readFile(join(home, '.config/partnerctl/profiles.json'), 'utf8'))
+    expect({ isShown: screen.includes(key), key: stored.profiles.default.key }).toEqual({
+      isShown: false,
+      key,
+    })
+  }
+})

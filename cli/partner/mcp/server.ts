@@ -38,6 +38,8 @@ export async function serveAgent(options: ClientOptions, mayReadLive: boolean): 
   }
   const messages = messageStream()
   const ended = new Promise((resolve, reject) => {
+    // Node does not close its standard input once the transport no longer reads it.
+    process.stdin.once('end', resolve)
     process.stdin.once('close', resolve)
     messages.once('error', reject)
   })
