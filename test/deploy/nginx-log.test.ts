@@ -52,3 +52,13 @@ test('the log of nginx shows paths as the log of the service does, and never a p
     examples: [...new Set(logged)].filter((path) => /^\/(…|v1\/…|v1\/listings.*)$/.test(path)),
   }).toEqual({ leaks: [], examples: ['/v1/listings/…', '/…', '/v1/…'] })
 })
+
+test('the error log of nginx never quotes a request, not even one that finds no connection', async () => {
+  const service = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('ok') })
+  // Connections to a link-local address without an interface fail with an error that nginx logs as critical.
+  const proxy = await startNginx([service.port as number, '[fe80::1]:9'])
+  onTestFinished(() => Promise.all([proxy.stop(), service.stop(true)]).then(() => {}))
+  for (let n = 0; n < 4; n += 1)
+    await (await proxy.fetch(`${proxy.url}/v1/users?email=ada&key=${key}`)).text()
+  expect(await proxy.errors()).not.toMatch(/ada|pis_|request:/)
+})

@@ -18,6 +18,8 @@ export interface RunningNginx {
   renewCertificate(): Promise<void>
   /** Returns the lines of the request log. */
   logged(): Promise<{ path: string }[]>
+  /** Returns the text of the error log. */
+  errors(): Promise<string>
   stop(): Promise<void>
 }
 
@@ -27,18 +29,19 @@ const path = `${process.env.PATH}:/usr/sbin`
  * Writes `deploy/nginx/nginx.conf` into a folder. Only its addresses, ports and paths are adapted to this machine.
  *
  * @param port port that the proxy listens on
- * @param targets ports of the services
+ * @param targets ports of the services, or addresses with a port
  * @returns the file's path
  */
 export async function writeNginxConfiguration(
   folder: string,
   port: number,
-  targets: number[],
+  targets: (number | string)[],
 ): Promise<string> {
   const shipped = await readFile(join(root, 'deploy/nginx/nginx.conf'), 'utf8')
   const file = join(folder, 'nginx.conf')
   const [server = ''] = /^.*server 127\.0\.0\.1:3001.*\n/m.exec(shipped) ?? []
-  const servers = targets.map((target) => server.replace('3001', String(target))).join('')
+  const addressOf = (target: number | string) => (typeof target === 'number' ? `127.0.0.1:${target}` : target)
+  const servers = targets.map((target) => server.replace('127.0.0.1:3001', addressOf(target))).join('')
   await Bun.write(
     file,
     shipped
@@ -63,7 +66,7 @@ export async function checkNginxConfiguration(file: string): Promise<string[]> {
  *
  * @param keepsAlive false makes nginx open a connection for each request, as other proxies do
  */
-export async function startNginx(targets: number[], keepsAlive = true): Promise<RunningNginx> {
+export async function startNginx(targets: (number | string)[], keepsAlive = true): Promise<RunningNginx> {
   const folder = await mkdtemp(join(tmpdir(), 'partner-nginx-'))
   // The workers of nginx run under another account.
   await chmod(folder, 0o755)
@@ -117,6 +120,7 @@ export async function startNginx(targets: number[], keepsAlive = true): Promise<
       const lines = (await readFile(join(folder, 'access.log'), 'utf8')).split('\n')
       return lines.slice(0, -1).map((line) => JSON.parse(line))
     },
+    errors: () => readFile(join(folder, 'error.log'), 'utf8'),
     async stop() {
       child.kill('SIGTERM')
       await child.exited
