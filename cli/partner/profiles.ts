@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../shared/errors.ts'
@@ -90,7 +90,7 @@ const lockMilliseconds = 10_000
  * @throws Error that names the file, if it cannot be read or written; nothing is changed then
  */
 export async function changeProfiles(change: (profiles: Profiles) => Profiles): Promise<Profiles> {
-  const path = file()
+  const path = await target(file())
   const cannotWrite = (error: unknown): never => {
     if (error instanceof FileLockedError)
       throw new Error(`Process ${error.holder} is changing the profiles in "${path}"; try again`)
@@ -104,6 +104,16 @@ export async function changeProfiles(change: (profiles: Profiles) => Profiles): 
     return changed
   } finally {
     await unlock()
+  }
+}
+
+/** Returns the file that a symbolic link leads to. Otherwise, the link would be replaced, and its file go stale. */
+async function target(path: string): Promise<string> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    if (isMissingFile(error)) return path
+    throw error
   }
 }
 

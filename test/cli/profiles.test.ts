@@ -141,3 +141,13 @@ test('a database folder that cannot be looked into is not told to be missing', a
     stderr: expect.stringContaining(`Cannot open the database in ${folder}: too many symbolic links`),
   })
 })
+
+test('a login through a symbolic link changes the file that the link leads to', async () => {
+  const { key } = await service.actor()
+  const { run, file, folder } = await home()
+  const real = join(folder, 'real.json')
+  await writeFile(real, JSON.stringify({ current: null, profiles: {} }))
+  await symlink(real, file)
+  await run(['login', '--profile', 'linked'], key)
+  expect(Object.keys(JSON.parse(await readFile(real, 'utf8')).profiles)).toEqual(['linked'])
+})
