@@ -1,12 +1,7 @@
+import { bracketed, unreadable } from './schema/unreadable.ts'
+
 const integers = new Set(['page', 'per_page', 'wait'])
 const lists = new Set(['listing_status', 'status'])
-
-/**
- * Stands for a value that cannot be read. It is a broken character, which no schema accepts, so that the parameter is
- * reported as `invalid`. Without it, such a parameter would be ignored or match nothing, and the client would take a
- * result that is too broad, or empty, for the answer to its question.
- */
-const unreadable = '\uD800'
 
 /**
  * Returns a request's query as an object. A list parameter is always an array, whether it is sent once, repeatedly, as
@@ -40,7 +35,7 @@ function readParameter(pair: string): [name: string, value: string] {
   if (bracket < 0) return [sentName, value]
   const name = sentName.slice(0, bracket)
   const isElement = lists.has(name) && /^\[\d*\]$/.test(sentName.slice(bracket))
-  return [name, isElement ? value : unreadable]
+  return [name, isElement ? value : bracketed]
 }
 
 /** Decodes form-encoded text. The runtime has already replaced raw bytes that are not UTF-8 with U+FFFD. */

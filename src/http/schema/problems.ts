@@ -4,6 +4,7 @@ import type { Problem, ProblemCode } from '../../core/errors.ts'
 import { formats } from './formats.ts'
 import { isObject, nonNull } from './normalize.ts'
 import { type TextSchema, textProblem } from './text.ts'
+import { demandOfUnreadable } from './unreadable.ts'
 
 /** Maximum number of problems that one error lists (decisions §1). */
 export const maxProblems = 100
@@ -101,7 +102,8 @@ function textVariantOf(schema: TSchema): TextSchema | undefined {
 
 function problemOf(schema: TSchema, code: ProblemCode, path: string, value?: unknown): Problem {
   const at = path || 'body'
-  return { path: at, code, message: `"${at}" ${demandOf(schema, code, value)}` }
+  const demand = demandOfUnreadable(value) ?? demandOf(schema, code, value)
+  return { path: at, code, message: `"${at}" ${demand}` }
 }
 
 function demandOf(schema: TSchema, code: ProblemCode, value: unknown): string {

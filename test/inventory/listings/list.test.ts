@@ -154,7 +154,15 @@ test('GET /v1/listings reads raw bytes as UTF-8, and responds 422 at the paramet
   })
   const refused = await find(Buffer.from('Épsilon', 'latin1'))
   expect(refused.body.error.errors).toEqual([
-    { path: 'q', code: 'invalid', message: '"q" must be text without NUL or broken characters' },
+    {
+      path: 'q',
+      code: 'invalid',
+      message: '"q" must be text in UTF-8 in which each "%" has two hexadecimal digits',
+    },
+  ])
+  const bracketed = await actor.send('GET', '/v1/listings?q[]=a')
+  expect(bracketed.body.error.errors).toEqual([
+    { path: 'q', code: 'invalid', message: '"q" must be sent without these brackets' },
   ])
 })
 
