@@ -134,7 +134,12 @@ test.each([
   expect((await sender(fetch, service.url)('GET', path, { key: seeded.key })).status).toBe(200)
   const check = await partnerctl(['db', 'check'], environment)
   expect([check.code, check.stderr]).toEqual([0, ''])
-  expect(service.output()).not.toContain('"level"')
+  const logged = service
+    .output()
+    .split('\n')
+    .filter((line) => line.includes('"level"'))
+  // The embedded MongoDB is older than what production should run.
+  expect(logged).toEqual([expect.stringContaining('This version of MongoDB lacks security fixes')])
 })
 
 test.each([
