@@ -6,6 +6,7 @@ import { afterAll, expect, test } from 'vitest'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { Json } from '../../../src/pages/docs/schemas.ts'
 import { sharedServices, testApp } from '../../support/app.ts'
+import { node } from '../../support/command-line.ts'
 import { root } from '../../support/processes.ts'
 
 const service = await testApp()
@@ -113,7 +114,7 @@ test('the command line is one file of at most 2 MiB that names no folder of the 
   expect(bytes.length).toBeLessThanOrEqual(2 * 2 ** 20)
   expect(text).not.toContain(root)
   await writeFile(join(folder, 'partnerctl.mjs'), text)
-  const { stdout } = Bun.spawnSync(['node', join(folder, 'partnerctl.mjs'), '--version'])
+  const { stdout } = Bun.spawnSync([node, join(folder, 'partnerctl.mjs'), '--version'])
   expect(stdout.toString().trim()).toBe(version)
 })
 
