@@ -84,8 +84,8 @@ async function readBytes(request: Request, hostId: number, maxBytes: number): Pr
   if (body.isAbsent) return new Uint8Array()
   const reception = new Reception(body, hostId, maxBytes)
   // A client that has disconnected sends nothing more, so its partial body is abandoned immediately.
-  const abort = () => reception.end(tooLate())
-  const timer = setTimeout(abort, bodyTimeoutMilliseconds)
+  const abort = () => reception.end(disconnected())
+  const timer = setTimeout(() => reception.end(tooLate()), bodyTimeoutMilliseconds)
   if (request.signal.aborted) abort()
   request.signal.addEventListener('abort', abort)
   try {
@@ -161,16 +161,21 @@ export function releaseBody(request: Request): void {
 }
 
 function tooLate(): DomainError {
-  return takesTooLong(`The body did not arrive within ${bodyTimeoutMilliseconds / 1000} s`)
+  return incomplete(`The body did not arrive within ${bodyTimeoutMilliseconds / 1000} s`)
+}
+
+/** Nobody gets this response, but the key's log shows it to the partner. */
+function disconnected(): DomainError {
+  return incomplete('The connection ended before the body had arrived')
 }
 
 function tooSlow(): DomainError {
-  return takesTooLong(
+  return incomplete(
     `The body arrived more slowly than ${leastBytesPerSecond} bytes per second while other bodies waited`,
   )
 }
 
-function takesTooLong(message: string): DomainError {
+function incomplete(message: string): DomainError {
   return new DomainError('body_too_slow', message, [{ path: 'body', code: 'invalid', message }])
 }
 

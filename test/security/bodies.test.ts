@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { afterAll, expect, test } from 'vitest'
+import type { Json } from '../../src/pages/docs/schemas.ts'
 import { testApp, testEnvironment } from '../support/app.ts'
 import { startService } from '../support/processes.ts'
 import { openRaw, rawHead } from '../support/raw-connection.ts'
@@ -162,4 +163,29 @@ test('at most 64 refused bodies are awaited at a time; further ones get their st
   const next = await open()
   expect(next.isClosed()).toBe(false)
   next.close()
+})
+
+test('the log of the key says that an upload was broken off, and not that it was slow', async () => {
+  const partner = await actor()
+  const { hostname, port } = new URL(service.url)
+  const socket = connect(Number(port), hostname)
+  const head = [
+    'POST /v1/users HTTP/1.1',
+    'Host: localhost',
+    `X-API-Key: ${partner.key}`,
+    'Content-Length: 900',
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n{"first_name":`)
+  // Half of the body is on its way once the service has counted the request.
+  await expect
+    .poll(async () => (await partner.send('GET', '/v1/key')).body.data.rate_limit.remaining)
+    .toBeLessThan(1_000_000)
+  socket.destroy()
+  const messages = async () => {
+    const { body } = await partner.send('GET', '/v1/requests?status=4xx')
+    return body.data.map(({ status, error }: Json) => ({ status, message: error.errors[0].message }))
+  }
+  await expect
+    .poll(messages)
+    .toEqual([{ status: 408, message: 'The connection ended before the body had arrived' }])
 })
