@@ -5,7 +5,8 @@ const minute = 60_000
 /** Configuration shared by `bin/test` and `bin/soak`. */
 export const shared = {
   globalSetup: 'test/support/servers.ts',
-  maxWorkers: 2,
+  // Tests wait for servers, processes and time limits for a third of their time, so two cores are shared by three.
+  maxWorkers: 3,
   // Files share only the servers, and importing the whole service again for each file would take a minute in total.
   isolate: false,
   reporters: ['default', './test/support/reporter.ts'],

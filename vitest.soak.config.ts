@@ -39,8 +39,6 @@ export default defineConfig({
         test: {
           ...ofEach,
           name: 'together',
-          // Most of these files wait for time limits, kills and pauses rather than for the CPU.
-          maxWorkers: 3,
           // Files outside `test/soak` also run in `bin/test`, where they do less; see `isSoak`.
           include: [
             'test/soak/**/*.test.ts',

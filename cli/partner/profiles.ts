@@ -113,7 +113,7 @@ async function target(path: string): Promise<string> {
     return await realpath(path)
   } catch (error) {
     if (isMissingFile(error)) return path
-    throw error
+    throw new Error(`Cannot read the profiles in "${path}": ${reasonOf(error)}`)
   }
 }
 

@@ -76,7 +76,8 @@ test("nights and doctor go by the sandbox's clock", async () => {
   expect({ first: ofRoomType[0]?.date, nights: ofRoomType.length, lag }).toEqual({
     first: today,
     nights: 30,
-    lag: expect.toSatisfy((seconds: number) => seconds >= advance_seconds),
+    // Versions can be a few seconds ahead of the time at which the sandbox was filled.
+    lag: expect.toSatisfy((seconds: number) => seconds > advance_seconds - 60),
   })
 })
 
