@@ -136,7 +136,7 @@ async function settingsOf(options: ClientOptions): Promise<Settings> {
   if (!profile?.key)
     throw new UsageError('No API key: run partnerctl login, set PARTNER_API_KEY, or use --key-file')
   // A profile's key is sent only to the profile's own address.
-  if (elsewhere !== undefined)
+  if (elsewhere !== undefined && addressOf(elsewhere) !== addressOf(profile.base_url))
     throw new UsageError(
       `The key of the profile "${profile.name}" is only sent to ${profile.base_url}: leave out --base-url and PARTNER_BASE_URL, or name another key with PARTNER_API_KEY or --key-file`,
     )

@@ -81,6 +81,8 @@ test("a profile's key is only sent to the profile's own address, over https or o
       expect.stringContaining(`The key of the profile "default" is only sent to ${server.url}`),
     ])
   expect(asked).toBe(0)
+  // The profile's own address may be repeated, in any of its forms.
+  expect((await run(['me', '--base-url', `${server.url}/v1/`])).code).toBe(0)
   const own = { PARTNER_BASE_URL: server.url, PARTNER_API_KEY: actor.key }
   expect((await run(['me'], undefined, own)).code).toBe(0)
   const plain = await run(['login', '--base-url', 'http://partners.example.com'], actor.key)

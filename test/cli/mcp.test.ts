@@ -94,6 +94,8 @@ test('an agent without a key lists the tools, reads the guide and the operations
     isError: true,
     error: { message: 'There is no chapter "none"' },
   })
+  const asked = await call('search_guide', { query: 'how do I poll without losing changes' })
+  expect(asked.sections.map(({ chapter }: Json) => chapter)).toContain('Polling without loss')
   const { sections } = await call('search_guide', { query: 'Idempotency-Key repeat' })
   expect(sections.map(({ href }: { href: string }) => href)).toContain('/guide/first-booking#make-a-guest')
   const { operations } = await call('list_operations')

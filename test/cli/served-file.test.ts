@@ -118,7 +118,9 @@ test('one poll at a time uses a state file, whether in Node or in Bun, and a kil
     expect(refused).toEqual({
       code: 1,
       stdout: '',
-      stderr: `Another poll (process ${holder.pid}) is using "${state}"; choose another --state\n`,
+      stderr: expect.stringContaining(
+        `Another poll (process ${holder.pid}) is using "${state}": stop it first`,
+      ),
     })
     holder.kill('SIGKILL')
     await holder.exited

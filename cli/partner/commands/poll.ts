@@ -134,7 +134,8 @@ async function runPoll<T extends Item>(
   const progress = await openProgress(isProgressShown, feed.name)
   let isCaughtUp = !args.follow || !standardError.isTerminal
   const onCaughtUp = () => {
-    if (!isCaughtUp) note('Up to date; waiting for changes')
+    const place = client.root.endsWith('/sandbox') ? 'sandbox' : 'live data'
+    if (!isCaughtUp) note(`Up to date with the ${place}; waiting for changes`)
     isCaughtUp = true
   }
   const pace = args.follow ? { wait: maxWaitSeconds, pauseSeconds: interval } : {}

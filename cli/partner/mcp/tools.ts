@@ -3,7 +3,7 @@ import { Value } from '@sinclair/typebox/value'
 import type { RequestOptions } from '../../../client/src/index.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { type ClientOptions, openClient } from '../client.ts'
-import { readChapters, sectionsOf, servedMarkdown } from '../guide/chapters.ts'
+import { readChapters, type Section, sectionsOf, servedMarkdown } from '../guide/chapters.ts'
 import { fetchDocument } from '../openapi.ts'
 import { type Operation, splitInput } from './operations.ts'
 
@@ -91,17 +91,33 @@ const input = t.Optional(
   t.Record(t.String(), t.Unknown(), { description: 'Parameters and fields of the body, by name' }),
 )
 
+/**
+ * Returns how well a section fits a search: each word counts once if the text has it, and more if a heading does. A
+ * section with only some of the words is found too, because an agent may ask in a sentence.
+ */
+function relevanceOf({ chapter, title, text: body }: Section, words: string[]): number {
+  const heading = `${chapter} ${title}`.toLowerCase()
+  const content = body.toLowerCase()
+  const inHeading = words.filter((word) => heading.includes(word)).length
+  const inText = words.filter((word) => content.includes(word)).length
+  return inHeading * 2 + inText
+}
+
 /** The tools by name (decisions §27). */
 export const tools = {
   search_guide: tool(
-    { title: 'Search the guide', description: 'Find sections of the guide by words', annotations: reads },
+    {
+      title: 'Search the guide',
+      description: 'Find sections of the guide by two or three keywords, such as "lost response"',
+      annotations: reads,
+    },
     { query: t.String() },
     async ({ query }) => {
-      const words = query.toLowerCase().split(/\s+/)
-      const found = readChapters()
-        .flatMap((chapter) => sectionsOf(chapter))
-        .filter((section) => words.every((word) => section.text.toLowerCase().includes(word)))
-      return { found: found.length, sections: found.slice(0, 10) }
+      const words = query.toLowerCase().split(/\s+/).filter(Boolean)
+      const sections = readChapters().flatMap((chapter) => sectionsOf(chapter))
+      const found = sections.filter((section) => relevanceOf(section, words) > 0)
+      found.sort((one, other) => relevanceOf(other, words) - relevanceOf(one, words))
+      return { found: found.length, sections: found.slice(0, 5) }
     },
   ),
   read_guide: tool(

@@ -104,7 +104,9 @@ function requireSameScope(file: string, state: State, { feed, root, account, fil
 async function lockState(stateFile: string): Promise<() => Promise<void>> {
   return lockFile(stateFile).catch((error) => {
     if (!(error instanceof FileLockedError)) throw cannotWrite(stateFile, error)
-    throw new Error(`Another poll (process ${error.holder}) is using "${stateFile}"; choose another --state`)
+    throw new Error(
+      `Another poll (process ${error.holder}) is using "${stateFile}": stop it first, because a poll with another --state would hand everything over again`,
+    )
   })
 }
 
