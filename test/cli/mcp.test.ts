@@ -27,7 +27,7 @@ async function agent(args: string[], key?: string) {
   })
   // Called for anything on standard output that is not a protocol message.
   client.onerror = (error) => {
-    output += `broken: ${error.message}`
+    output += `not a message: ${error.message}`
   }
   await client.connect(transport)
   onTestFinished(() => client.close())
@@ -124,7 +124,7 @@ test('an agent without a key lists the tools, reads the guide and the operations
     isError: true,
     error: { message: expect.stringContaining('set PARTNER_API_KEY') },
   })
-  expect(output()).not.toContain('broken')
+  expect(output()).not.toContain('not a message')
 })
 
 test('an agent books in the sandbox, plays, breaks and certifies, and every result has its request id', async () => {
@@ -181,7 +181,7 @@ test('an agent books in the sandbox, plays, breaks and certifies, and every resu
     .poll(async () => (await call('list_requests', { status: '422' })).data)
     .toMatchObject([{ request_id: refused.request_id, sandbox: true }])
   expect(output()).not.toContain(key)
-  expect(output()).not.toContain('broken')
+  expect(output()).not.toContain('not a message')
 })
 
 /** Returns the version up to which the actor's key has read the booking feed; null if it has read nothing. */
