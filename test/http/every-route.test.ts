@@ -274,6 +274,8 @@ test('a Content-Encoding that is no name is not repeated, and a body that is too
 test.each(guarded.filter(({ queries }) => queries.length > 0))(
   '$method $path responds 422 at each query parameter whose text or name cannot be read',
   async ({ method, path, queries }) => {
+    // Requests for the key itself have a limit that the file's own key nears.
+    const someone = await service.actor()
     const invalid = queries.map((name) => ({ path: name, code: 'invalid', message: expect.any(String) }))
     const forms = [
       '=%ff',
@@ -290,7 +292,7 @@ test.each(guarded.filter(({ queries }) => queries.length > 0))(
     ]
     for (const form of forms) {
       const query = queries.map((name) => name + form).join('&')
-      const response = await actor.send(method, `${fill(path)}?${query}`)
+      const response = await someone.send(method, `${fill(path)}?${query}`)
       expectError(response, 422, 'validation_error')
       expect({ form, errors: response.body.error.errors }).toEqual({ form, errors: invalid })
     }
