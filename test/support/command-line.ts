@@ -13,8 +13,11 @@ export async function servedFile(): Promise<string> {
 /** Folders of `PATH`, without the one in which `bun --bun` lets the name `node` mean Bun. */
 const folders = (process.env.PATH ?? '').split(':').filter((folder) => !folder.includes('bun-node'))
 
+/** `PATH` for programs that are scripts of Node, such as npm. */
+export const pathOfNode = folders.join(':')
+
 /** Node itself; `NODE_PROGRAM` names another one, such as the oldest that partners may have. */
-export const node = process.env.NODE_PROGRAM ?? Bun.which('node', { PATH: folders.join(':') }) ?? 'node'
+export const node = process.env.NODE_PROGRAM ?? Bun.which('node', { PATH: pathOfNode }) ?? 'node'
 
 /** True if the tests of the partners' commands run the file that partners get, in Node; the soak does so. */
 export const isServedFile = process.env.PARTNERCTL_RUNTIME === 'node'

@@ -5,17 +5,22 @@ import { $ } from 'bun'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import packageJson from '../../../package.json' with { type: 'json' }
 import { testEnvironment } from '../../support/app.ts'
+import { pathOfNode } from '../../support/command-line.ts'
 import { startService } from '../../support/processes.ts'
 
 const service = await startService(testEnvironment())
 const folder = await mkdtemp(join(tmpdir(), 'partner-managers-'))
-const tools = join(folder, 'node_modules')
+// The projects must not lie in a folder that is itself a project.
+const toolsProject = join(folder, 'tools')
+const tools = join(toolsProject, 'node_modules')
 const { version } = packageJson
 
 beforeAll(async () => {
-  await writeFile(join(folder, 'package.json'), '{"private":true}')
+  await mkdir(toolsProject)
+  await writeFile(join(toolsProject, 'package.json'), '{"private":true}')
   const wanted = ['npm@12', 'node@22', 'pnpm@12', 'yarn@1', '@yarnpkg/cli-dist@4', 'deno@2']
-  await $`npm install --no-audit --no-fund ${wanted}`.cwd(folder).quiet()
+  const env = { ...process.env, PATH: pathOfNode }
+  await $`npm install --no-audit --no-fund ${wanted}`.cwd(toolsProject).env(env).quiet()
 })
 afterAll(async () => {
   await service.stop()
@@ -57,7 +62,7 @@ async function makeProject(name: string, settings: { name: string; text: string 
   await writeFile(join(project, settings.name), settings.text)
   const env = {
     ...process.env,
-    PATH: `${join(tools, 'node/bin')}:${process.env.PATH}`,
+    PATH: `${join(tools, 'node/bin')}:${pathOfNode}`,
     HOME: home,
     XDG_CONFIG_HOME: home,
     XDG_CACHE_HOME: home,
