@@ -10,8 +10,11 @@ export async function servedFile(): Promise<string> {
   return file
 }
 
-/** Folders of `PATH`, without the one in which `bun --bun` lets the name `node` mean Bun. */
-const folders = (process.env.PATH ?? '').split(':').filter((folder) => !folder.includes('bun-node'))
+/** `PATH` without the folder in which `bun --bun` lets the name `node` mean Bun. */
+export const pathOfNode = (process.env.PATH ?? '')
+  .split(':')
+  .filter((folder) => !folder.includes('bun-node'))
+  .join(':')
 
 /** `PATH` for programs that are scripts of Node, such as npm. */
 export const pathOfNode = folders.join(':')
