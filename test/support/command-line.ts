@@ -16,9 +16,6 @@ export const pathOfNode = (process.env.PATH ?? '')
   .filter((folder) => !folder.includes('bun-node'))
   .join(':')
 
-/** `PATH` for programs that are scripts of Node, such as npm. */
-export const pathOfNode = folders.join(':')
-
 /** Node itself; `NODE_PROGRAM` names another one, such as the oldest that partners may have. */
 export const node = process.env.NODE_PROGRAM ?? Bun.which('node', { PATH: pathOfNode }) ?? 'node'
 
