@@ -109,7 +109,7 @@ export function createApp(
   return app
     .use(guideRoutes(config))
     .use(consoleRoutes(config))
-    .use(downloadRoutes(live))
+    .use(downloadRoutes(config))
     .use(docsRoutes(config, () => app))
 }
 

@@ -29,6 +29,8 @@ export function prefersPeek(headers: Headers): boolean {
 }
 
 function findPreference(headers: Headers, name: string): RegExpExecArray | undefined {
-  const elements = [...(headers.get('prefer') ?? '').matchAll(element)]
+  const sent = headers.get('prefer')
+  if (sent === null) return undefined
+  const elements = [...sent.matchAll(element)]
   return elements.find(([, found]) => found?.toLowerCase() === name)
 }

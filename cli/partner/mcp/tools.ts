@@ -115,9 +115,11 @@ export const tools = {
     async ({ query }) => {
       const words = query.toLowerCase().split(/\s+/).filter(Boolean)
       const sections = readChapters().flatMap((chapter) => sectionsOf(chapter))
-      const found = sections.filter((section) => relevanceOf(section, words) > 0)
-      found.sort((one, other) => relevanceOf(other, words) - relevanceOf(one, words))
-      return { found: found.length, sections: found.slice(0, 5) }
+      const ranked = sections.map((section) => ({ section, relevance: relevanceOf(section, words) }))
+      const found = ranked
+        .filter(({ relevance }) => relevance > 0)
+        .toSorted((one, other) => other.relevance - one.relevance)
+      return { found: found.length, sections: found.slice(0, 5).map(({ section }) => section) }
     },
   ),
   read_guide: tool(

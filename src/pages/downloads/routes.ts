@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia'
 import type { Config } from '../../core/config.ts'
 import { type CachedContent, cachedContent } from '../../http/cached-content.ts'
-import type { AppContext } from '../../http/context.ts'
 import { cacheFor } from '../../platform/time-limits.ts'
 import { serveFiles, textFile } from '../files.ts'
 import { type Downloads, loadDownloads } from './files.ts'
@@ -11,16 +10,9 @@ import { metadataOf, parseRegistryPath } from './registry.ts'
  * Routes from which partners get the client and the command line, in the service's own version (decisions §30). No
  * route requires a key. Everything is loaded at the first request.
  */
-export function downloadRoutes({ config, log }: Pick<AppContext, 'config' | 'log'>) {
+export function downloadRoutes(config: Config) {
   const load = cacheFor(Number.POSITIVE_INFINITY, async () => toFiles(await loadDownloads(), config))
-  const find = async (path: string): Promise<CachedContent | undefined> => {
-    try {
-      return (await load()).get(path)
-    } catch (error) {
-      log.error({ error: String(error) }, 'Cannot load what partners install')
-      throw error
-    }
-  }
+  const find = async (path: string) => (await load()).get(path)
   const serve = serveFiles(find)
   const serveRegistry = serveFiles((path) => {
     const asked = parseRegistryPath(path)
