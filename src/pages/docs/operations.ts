@@ -32,7 +32,7 @@ export function pathOf({ isLive, path }: Operation): string {
 }
 
 const introduction =
-  'Every path below `/v1` also exists below `/sandbox`, on mock data. The header `X-API-Key` has the key. Errors: `/guide/errors.md`. Common headers and error bodies: `/openapi.json`.'
+  'Paths below `/v1` also exist below `/sandbox`, on mock data. The key: `X-API-Key`. Errors: `/guide/errors.md`. Common headers and error bodies: `/openapi.json`.'
 
 /**
  * Returns an OpenAPI document for one operation, with only the components that the operation refers to. The document

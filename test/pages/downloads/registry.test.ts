@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { Json } from '../../../src/pages/docs/schemas.ts'
 import { sharedServices, testApp } from '../../support/app.ts'
-import { node } from '../../support/command-line.ts'
+import { node, pathOfNode } from '../../support/command-line.ts'
 import { root } from '../../support/processes.ts'
 
 const service = await testApp()
@@ -40,6 +40,16 @@ test.each(names)('the metadata of %s describes the archive that is served', asyn
   expect(time[version]).toBe('1985-10-26T08:15:00.000Z')
   expect(manifest).toMatchObject({ type: 'module', engines: { node: '>=20.3' } })
   for (const field of ['dependencies', 'scripts']) expect(manifest).not.toHaveProperty(field)
+})
+
+test.each(names)('the archive of %s contains the files that npm itself would pack', async (name) => {
+  const { bytes } = await read(`/npm/@partner-interface/${name}/-/${name}-${version}.tgz`)
+  const files = await new Bun.Archive(bytes).files()
+  for (const [path, file] of files) await Bun.write(join(folder, name, path), file)
+  const pack = Bun.$`npm pack --dry-run --json`.cwd(join(folder, name, 'package'))
+  const packed = (await pack.env({ ...process.env, PATH: pathOfNode }).quiet()).json()
+  const expected = packed[0].files.map(({ path }: { path: string }) => `package/${path}`)
+  expect([...files.keys()].toSorted()).toEqual(expected.toSorted())
 })
 
 test.each([
