@@ -36,7 +36,7 @@ export const adminCommands: CommandGroup = {
   },
 }
 
-/** What administrators can do with the partners' command `requests`. */
+/** Adds to the partners' command `requests` what only administrators can do. */
 export const requestAdministration: RequestAdministration = {
   withAdminSource: async () => (await import('./request-source.ts')).withAdminSource,
   top: async () => (await import('./top.ts')).top,

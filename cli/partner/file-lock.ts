@@ -19,9 +19,9 @@ import { setTimeout } from 'node:timers/promises'
  *      +--listen on a new socket, look again--> another claim is alive, or the own one is gone: withdraw, wait, look again
  *                                          \--> otherwise: the file is locked
  *
- * Of two processes that claim a file at the same time, at least the one that looks later sees the other. Only a process
- * whose own claim is alive removes dead ones: should it mistake a claim for dead that is just being made, the process
- * that makes it sees the other claim and withdraws.
+ * If two processes claim a file at the same time, at least the one that looks later sees the other's claim. Only a
+ * process whose own claim is alive removes dead ones. It may mistake a claim that is just being made for a dead one, but
+ * then the process that makes it sees the other claim and withdraws.
  */
 
 /** Error thrown when another process holds the lock. */

@@ -51,7 +51,7 @@ function toCamelCase(name: string): string {
 // biome-ignore lint/suspicious/noExplicitAny: citty's commands differ in their argument types
 export type AnyCommand = CommandDef<any> & { examples?: string[] }
 
-/** What a command is made of, beside what citty asks for. */
+/** The parts of a command's definition that citty does not have. */
 interface OwnParts<T extends ArgsDef> {
   args?: T
   /** Shown in the command's help. */

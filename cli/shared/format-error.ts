@@ -2,7 +2,7 @@ import { ChecksFailedError, exitCode, UsageError } from './errors.ts'
 import { reasonOf } from './file-errors.ts'
 import { visible } from './output.ts'
 
-/** What a failed command prints on standard error, and its exit code (decisions §15). */
+/** The text that a failed command prints on standard error, and its exit code (decisions §15). */
 export interface Explanation {
   text: string
   code: number

@@ -28,8 +28,8 @@ export type WithAdminSource = <T>(
 ) => Promise<T>
 
 /**
- * What the service's installation adds to `requests` for administrators. It is passed in, because no file of the
- * partners' commands opens the database.
+ * The commands and options that `requests` has in the service's installation only. The caller passes them in, because no
+ * file of the partners' commands opens the database.
  */
 export interface RequestAdministration {
   withAdminSource(): Promise<WithAdminSource>

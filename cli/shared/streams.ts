@@ -129,7 +129,7 @@ export function messageStream(): Writable {
 
 /**
  * Returns a stream for what packages draw on the terminal, such as progress bars and questions. They write whenever
- * they like, so nothing can catch an error of theirs: the process ends at once.
+ * they like, so no caller could catch a failed write: the process ends at once.
  */
 export function drawingStream(): Writable {
   const draw = (text: string, _: BufferEncoding, done: () => void) => {

@@ -4089,7 +4089,7 @@ export interface operations {
                 include?: "detail";
             };
             header?: {
-                /** @description `peek` only looks at the feed: the page does not count as read by the key, which matters to whoever watches for changes that nobody reads */
+                /** @description `peek` looks at the feed without counting as a read by the key, so that an alert about unread changes still sees them */
                 Prefer?: string;
                 /** @description `ETag` of a page that the client already has; the response is a 304 without a body if the page is unchanged */
                 "If-None-Match"?: string;
@@ -4153,7 +4153,7 @@ export interface operations {
                 sender?: "guest" | "host";
             };
             header?: {
-                /** @description `peek` only looks at the feed: the page does not count as read by the key, which matters to whoever watches for changes that nobody reads */
+                /** @description `peek` looks at the feed without counting as a read by the key, so that an alert about unread changes still sees them */
                 Prefer?: string;
                 /** @description `ETag` of a page that the client already has; the response is a 304 without a body if the page is unchanged */
                 "If-None-Match"?: string;

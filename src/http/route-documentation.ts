@@ -34,7 +34,7 @@ const preferPeek = {
   in: 'header' as const,
   required: false,
   description:
-    '`peek` only looks at the feed: the page does not count as read by the key, which matters to whoever watches for changes that nobody reads',
+    '`peek` looks at the feed without counting as a read by the key, so that an alert about unread changes still sees them',
   schema: { type: 'string' as const },
 }
 

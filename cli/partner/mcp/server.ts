@@ -48,7 +48,7 @@ export async function serveAgent(options: ClientOptions, mayReadLive: boolean): 
   await finished(messages.end())
 }
 
-/** What an agent is told before it calls a tool. */
+/** The instructions that an agent reads before it calls a tool. */
 const instructions = [
   'Tools to build and try an integration with the partner interface, which shares bookings, availability and messages of a rental platform.',
   'Begin with read_guide, find operations with list_operations, and read describe_operation before the first call of one.',
