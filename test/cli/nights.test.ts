@@ -81,6 +81,17 @@ test("nights and doctor go by the sandbox's clock", async () => {
   })
 })
 
+test('nights and doctor work while a certification runs, which keeps the clock to itself', async () => {
+  const actor = await service.actor()
+  await actor.send('POST', '/sandbox/certifications', { body: { profiles: ['feed'] } })
+  await expect.poll(async () => (await actor.send('GET', '/sandbox/clock')).status).toBe(409)
+  const environment = { PARTNER_BASE_URL: server.url, PARTNER_API_KEY: actor.key }
+  for (const command of ['nights 2001', 'doctor']) {
+    const { code, stderr } = await partnerctl([...command.split(' '), '--sandbox', '--json'], environment)
+    expect({ command, code, stderr }).toEqual({ command, code: 0, stderr: '' })
+  }
+})
+
 test.each([
   [['nights', 'x'], 2, '"x" is not a valid id'],
   [['nights', '2001', '--from', '2027-02-30'], 2, '"2027-02-30" is not a valid date'],
