@@ -26,7 +26,7 @@ const idleSeconds = 120
 async function serve(config: Config): Promise<void> {
   const worker = process.env[workerVariable]
   // Checked before anything is opened, so that a service that runs already is the only thing the user reads about.
-  if (worker === undefined) requireFreePort(config)
+  if (worker === undefined) await requireFreePort(config)
   const ending = whenAskedToStop(worker !== undefined)
   void ending.then(() => setTimeout(() => process.exit(0), shutdownLimitMilliseconds).unref())
   const context = await compose(config)
@@ -86,12 +86,25 @@ function failToListen({ host, port }: Config, error: unknown): never {
   process.exit(1)
 }
 
-/** Exits if another program already uses the port. Workers share theirs, so they would not notice another service. */
-function requireFreePort(config: Config): void {
+/**
+ * Exits if another program already serves the port. Workers share theirs, so they would not notice another service.
+ *
+ * It connects to the port rather than listening on it for a moment, because a proxy's request that arrived in that
+ * moment would be lost.
+ */
+async function requireFreePort(config: Config): Promise<void> {
+  if (await isServed(config)) failToListen(config, new Error('Another program serves this port'))
+}
+
+async function isServed({ host, port }: Config): Promise<boolean> {
   try {
-    Bun.listen({ hostname: config.host, port: config.port, socket: { data() {} } }).stop(true)
-  } catch (error) {
-    failToListen(config, error)
+    const socket = await Bun.connect({ hostname: host, port, socket: { data() {} } })
+    const { localPort } = socket
+    socket.terminate()
+    // The kernel may choose the same port for this end, and the connection then leads back to itself.
+    return localPort !== port
+  } catch {
+    return false
   }
 }
 
@@ -112,7 +125,7 @@ try {
     (config.workers > 1 || config.tls !== null) && process.env[workerVariable] === undefined
   if (isSupervisor) {
     const supervisor = new Supervisor(config, openLog(config.logLevel))
-    requireFreePort(config)
+    await requireFreePort(config)
     process.exit(await supervisor.run())
   }
   await serve(config)

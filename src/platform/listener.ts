@@ -15,6 +15,8 @@ const functions = {
 } as const
 
 const [levelSocket, levelTcp, attachFilter, tcpInfo] = [1, 6, 26, 11]
+/** Where `struct tcp_info` has `tcpi_unacked`: for a listening socket, the connections that wait to be accepted. */
+const unackedOffset = 24
 /** TCP socket states, as the kernel numbers them. */
 const [established, closeWait, listening] = [1, 8, 10]
 
@@ -26,8 +28,11 @@ const refuseNew = [
   [0x06, 0, 0, 0],
 ] as const
 
-/** Time allowed for handshakes in progress to complete and for their connections to be accepted. */
+/** Time allowed for handshakes in progress to complete. */
 const lastHandshakesMilliseconds = 100
+/** On a busy machine, connections wait this long at most until this process accepts them. */
+const acceptLimitMilliseconds = 2000
+const pollEveryMilliseconds = 10
 
 /** This process's sockets on one port. */
 export interface Listener {
@@ -53,6 +58,10 @@ export function findListener(port: number): Listener | null {
       const sockets = statesOf([listening])
       for (const fd of sockets) dropNew(symbols, fd)
       await Bun.sleep(lastHandshakesMilliseconds)
+      const deadline = performance.now() + acceptLimitMilliseconds
+      while (sockets.some((fd) => waitingConnections(symbols, fd) > 0) && performance.now() < deadline) {
+        await Bun.sleep(pollEveryMilliseconds)
+      }
       const nothing = openSync('/dev/null', 'r')
       // Unlike closing the descriptors, this keeps them valid, so the server can still close them.
       for (const fd of sockets) symbols.dup2(nothing, fd)
@@ -81,6 +90,14 @@ function stateOf(symbols: Symbols, fd: number): number {
   const info = new Uint8Array(8)
   const size = new Uint32Array([info.length])
   return symbols.getsockopt(fd, levelTcp, tcpInfo, ptr(info), ptr(size)) === 0 ? (info[0] as number) : 0
+}
+
+/** Returns how many established connections a listening socket holds that have not been accepted. */
+function waitingConnections(symbols: Symbols, fd: number): number {
+  const info = new DataView(new ArrayBuffer(28))
+  const size = new Uint32Array([info.byteLength])
+  const isKnown = symbols.getsockopt(fd, levelTcp, tcpInfo, ptr(info), ptr(size)) === 0
+  return isKnown ? info.getUint32(unackedOffset, true) : 0
 }
 
 function localPort(symbols: Symbols, fd: number): number {

@@ -3,8 +3,12 @@ import { findListener, type Listener } from '../platform/listener.ts'
 
 /** How long new connections are still accepted, so that load balancers can notice that readiness fails. */
 const noticeMilliseconds = 1000
-/** Connections are closed once their number has not changed for this long; by then, proxies have stopped using them. */
-const quietMilliseconds = 2000
+/**
+ * Connections are closed once this many looks in a row (2 s) found the same number of them; by then, proxies have
+ * stopped using them. Looks are counted rather than time, because a process that gets no processor for 2 s would
+ * otherwise close connections whose requests it has not read.
+ */
+const quietLooks = 40
 /** Requests still in progress this long after the process was told to stop are cut off. */
 const graceMilliseconds = 15_000
 const pollEveryMilliseconds = 50
@@ -57,10 +61,10 @@ export async function drainServer(server: Server<unknown>, end: StopReason): Pro
  */
 async function untilQuiet(listener: Listener | null, graceEndsAt: number): Promise<void> {
   let connections = Number.POSITIVE_INFINITY
-  let quietAt = Date.now() + quietMilliseconds
-  while (connections > 0 && Date.now() < Math.min(quietAt, graceEndsAt)) {
+  let looks = 0
+  while (connections > 0 && looks < quietLooks && Date.now() < graceEndsAt) {
     const now = listener?.connections() ?? connections
-    if (now !== connections) quietAt = Date.now() + quietMilliseconds
+    looks = now === connections ? looks + 1 : 0
     connections = now
     await Bun.sleep(pollEveryMilliseconds)
   }
