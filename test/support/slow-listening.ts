@@ -10,3 +10,5 @@ Bun.listen = ((options: Parameters<typeof listen>[0]) => {
 }) as typeof listen
 
 await import('../../src/main.ts')
+
+export {}
