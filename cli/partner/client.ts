@@ -147,7 +147,7 @@ async function settingsOf(options: ClientOptions): Promise<Settings> {
   // A profile's key is sent only to the profile's own address.
   if (elsewhere !== undefined && addressOf(elsewhere) !== addressOf(profile.base_url))
     throw new UsageError(
-      `The key of the profile "${profile.name}" is only sent to ${profile.base_url}: leave out --base-url and PARTNER_BASE_URL, or name another key with PARTNER_API_KEY or --key-file`,
+      `The key of the profile "${profile.name}" is only sent to ${profile.base_url}: leave out --base-url and PARTNER_BASE_URL, or use another key with PARTNER_API_KEY or --key-file`,
     )
   requireSafeAddress(profile.base_url)
   return { base: profile.base_url, isSandbox, key: profile.key }

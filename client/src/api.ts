@@ -3142,7 +3142,7 @@ export interface operations {
             query?: {
                 /** @description Number of items per page (default 50, maximum 100) */
                 per_page?: number;
-                /** @description `next_cursor` of the previous page; valid only for the same key. It keeps `per_page` and the filters, which may be left out beside it but must not differ */
+                /** @description `next_cursor` of the previous page; valid only for the same key. It keeps `per_page` and the filters, which may be omitted but must not differ from those of the cursor */
                 cursor?: string;
                 /** @description Statuses to include: `2xx` to `5xx`, a number, or `unanswered` for requests that a sandbox fault left without a response; may be repeated; at most 20 entries */
                 status?: string[];
@@ -3269,7 +3269,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again. It may be quoted; a comma followed by a blank is not allowed */
+                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again. It may be quoted; a comma followed by a space is not allowed */
                 "Idempotency-Key"?: string;
                 /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
                 Prefer?: string;
@@ -3398,7 +3398,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again. It may be quoted; a comma followed by a blank is not allowed */
+                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again. It may be quoted; a comma followed by a space is not allowed */
                 "Idempotency-Key"?: string;
                 /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
                 Prefer?: string;
@@ -3503,7 +3503,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again. It may be quoted; a comma followed by a blank is not allowed */
+                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again. It may be quoted; a comma followed by a space is not allowed */
                 "Idempotency-Key"?: string;
                 /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
                 Prefer?: string;
@@ -3546,7 +3546,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again. It may be quoted; a comma followed by a blank is not allowed */
+                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again. It may be quoted; a comma followed by a space is not allowed */
                 "Idempotency-Key"?: string;
                 /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
                 Prefer?: string;
@@ -3595,7 +3595,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again. It may be quoted; a comma followed by a blank is not allowed */
+                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again. It may be quoted; a comma followed by a space is not allowed */
                 "Idempotency-Key"?: string;
                 /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
                 Prefer?: string;
@@ -3883,7 +3883,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again. It may be quoted; a comma followed by a blank is not allowed */
+                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again. It may be quoted; a comma followed by a space is not allowed */
                 "Idempotency-Key"?: string;
                 /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
                 Prefer?: string;
@@ -3983,7 +3983,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again. It may be quoted; a comma followed by a blank is not allowed */
+                /** @description Key that makes retries safe: a repeated request with the same key and body gets the first response again. It may be quoted; a comma followed by a space is not allowed */
                 "Idempotency-Key"?: string;
                 /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
                 Prefer?: string;
@@ -4077,7 +4077,7 @@ export interface operations {
                 updated_after?: string;
                 /** @description Name of a consumer; only changes after its acknowledged version are returned. Cannot be combined with `updated_after` */
                 consumer?: string;
-                /** @description `next_cursor` of the previous page; a cursor costs the same at any depth. It keeps `per_page`, `updated_after` and the filters, which may be left out beside it but must not differ. Cannot be combined with `page` */
+                /** @description `next_cursor` of the previous page; a cursor costs the same at any depth. It keeps `per_page`, `updated_after` and the filters, which may be omitted but must not differ from those of the cursor. Cannot be combined with `page` */
                 cursor?: string;
                 /** @description Maximum number of seconds to wait for the first item if the page would be empty (default 0); has no effect on pages after the first */
                 wait?: number;
@@ -4143,7 +4143,7 @@ export interface operations {
                 updated_after?: string;
                 /** @description Name of a consumer; only changes after its acknowledged version are returned. Cannot be combined with `updated_after` */
                 consumer?: string;
-                /** @description `next_cursor` of the previous page; a cursor costs the same at any depth. It keeps `per_page`, `updated_after` and the filters, which may be left out beside it but must not differ. Cannot be combined with `page` */
+                /** @description `next_cursor` of the previous page; a cursor costs the same at any depth. It keeps `per_page`, `updated_after` and the filters, which may be omitted but must not differ from those of the cursor. Cannot be combined with `page` */
                 cursor?: string;
                 /** @description Maximum number of seconds to wait for the first item if the page would be empty (default 0); has no effect on pages after the first */
                 wait?: number;

@@ -87,7 +87,8 @@ export class Transport {
     const sent: Repeatable = { method, path, body: options.body, idempotencyKey: options.idempotencyKey }
     if (takesKey(sent)) sent.idempotencyKey ??= crypto.randomUUID()
     const url = this.urlOf(path, options.query)
-    if (options.body !== undefined && method === 'GET') throw new ArgumentError('A GET request has no body')
+    if (options.body !== undefined && method === 'GET')
+      throw new ArgumentError('A GET request cannot have a body')
     const begun = Date.now()
     let wasLost = false
     for (let attempt = 1; ; attempt += 1) {

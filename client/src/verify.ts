@@ -42,7 +42,7 @@ export async function verifyWebhook(
   if (!id || !timestamp || !signatures) throw new WebhookError('The webhook headers are missing')
   const seconds = /^\d+$/.test(timestamp) ? Number(timestamp) : Number.NaN
   if (!(Math.abs(now.getTime() / 1000 - seconds) <= toleranceSeconds))
-    throw new WebhookError('The time of the webhook is too far from now')
+    throw new WebhookError('The time of the webhook is too far from the current time')
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body)
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body
   const signed = signedBytes(id, timestamp, bytes)

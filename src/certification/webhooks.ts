@@ -114,11 +114,11 @@ function problemOf(hint: WebhookDelivery, quickMilliseconds: number): string | n
   const { response_status, milliseconds } = hint
   if (response_status === null)
     return `The hint got no response (${reasonOf(hint)}): ${adviceWithoutResponse(hint)}`
-  const answered = `The hint was answered ${response_status} after ${milliseconds} ms`
+  const answered = `The hint was answered with ${response_status} after ${milliseconds} ms`
   const isInTime = (milliseconds ?? 0) <= quickMilliseconds
   if (!isInTime) return `${answered}: ${respondFirst}`
   if (isAccepted(response_status)) return null
-  return `${answered}: accept a hint whose signature and timestamp are correct with 2xx`
+  return `${answered}: respond 2xx to a hint whose signature and timestamp are correct`
 }
 
 const respondFirst = 'respond 2xx immediately and read the feed afterwards'

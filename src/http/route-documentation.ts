@@ -7,7 +7,7 @@ const idempotencyKey = {
   in: 'header' as const,
   required: false,
   description:
-    'Key that makes retries safe: a repeated request with the same key and body gets the first response again. It may be quoted; a comma followed by a blank is not allowed',
+    'Key that makes retries safe: a repeated request with the same key and body gets the first response again. It may be quoted; a comma followed by a space is not allowed',
   schema: { type: 'string' as const, minLength: 1, maxLength: idempotencyKeyLength },
 }
 

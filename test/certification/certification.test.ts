@@ -249,7 +249,7 @@ describe.concurrent('a course', () => {
       fault: 'an endpoint that refuses genuine hints',
       status: 401,
       because:
-        /^The hint was answered 401 after \d+ ms: accept a hint whose signature and timestamp are correct with 2xx$/,
+        /^The hint was answered with 401 after \d+ ms: respond 2xx to a hint whose signature and timestamp are correct$/,
     },
   ])('tells a product with $fault what to change', async ({ url, status, because }, context) => {
     const { expect } = context

@@ -212,13 +212,16 @@ test('the help lists --json exactly for the commands that do not refuse it', asy
   }
 })
 
-test('options of which one would be ignored exclude each other', async () => {
+test('options of which one would be ignored cannot be used together', async () => {
   for (const [command, message] of [
-    [['feed', 'poll', '--json', '--output', 'csv'], 'Options --json and --output exclude each other'],
-    [['messages', 'poll', '--json', '--output', 'table'], 'Options --json and --output exclude each other'],
+    [['feed', 'poll', '--json', '--output', 'csv'], 'Options --json and --output cannot be used together'],
+    [
+      ['messages', 'poll', '--json', '--output', 'table'],
+      'Options --json and --output cannot be used together',
+    ],
     [
       ['feed', 'poll', '--exec', 'true', '--output', 'ndjson'],
-      'Options --exec and --output exclude each other',
+      'Options --exec and --output cannot be used together',
     ],
     [['audit', 'list', '--json', '--output', 'ndjson'], 'Give either --output or --json'],
     [['trigger', '--count', '3'], 'Options --listing, --booking, --count and --checkin require a scenario'],

@@ -46,10 +46,10 @@ test.each([
   ['--checkout-after', '2027-01-01'],
   ['--since', '2027-01-01 00:00:00'],
   ['--state', 'file'],
-])('--consumer and %s exclude each other', async (...option) => {
+])('--consumer and %s cannot be used together', async (...option) => {
   const { code, stderr } = await partnerctl(['feed', 'poll', '--consumer', 'sync', ...option], {
     PARTNER_API_KEY: 'none',
   })
   expect(code).toBe(2)
-  expect(stderr).toContain(`Options --consumer and ${option[0]} exclude each other`)
+  expect(stderr).toContain(`Options --consumer and ${option[0]} cannot be used together`)
 })

@@ -140,9 +140,9 @@ test('feed poll --follow and messages poll --follow print a change while they wa
   await Promise.all(reading)
 })
 
-test('--follow and --once exclude each other', async () => {
+test('--follow and --once cannot be used together', async () => {
   const { poll } = await partner()
   const { code, stderr } = await poll('--follow')
   expect(code).toBe(2)
-  expect(stderr).toMatch(/^Options --once and --follow exclude each other\n/)
+  expect(stderr).toMatch(/^Options --once and --follow cannot be used together\n/)
 })

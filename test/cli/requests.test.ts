@@ -70,7 +70,7 @@ test.each([
   [['--since', 'yesterday'], 'is neither a time such as'],
   [['--key', `pis_${'a'.repeat(38)}`], 'Identify the key by its id or its first 12 characters'],
   [['--since', '999999999d'], '"999999999d" is longer than 400d'],
-  [['--admin', '--profile', 'x'], 'Option --profile excludes --host, --key and --admin'],
+  [['--admin', '--profile', 'x'], 'Option --profile cannot be used with --host, --key or --admin'],
 ])('requests list %j is wrong usage', async (args, message) => {
   const environment = { ...environmentOf('pis_x'), ...testEnvironment() }
   const result = await partnerctl(['requests', 'list', ...args], environment, undefined, installation)

@@ -156,7 +156,7 @@ test('partnerctl doctor warns if the service has another version, with the same 
   }
   const { version } = packageJson
   expect(versions).toEqual([
-    { code: 0, check: 'version', state: 'ok', detail: `${version}, as the service` },
+    { code: 0, check: 'version', state: 'ok', detail: `${version}, the same as the service` },
     {
       code: 0,
       check: 'version',

@@ -120,7 +120,7 @@ const verify = command({
   },
   async run({ args }) {
     const base = args['base-url'] ?? process.env.PARTNER_BASE_URL
-    if (!base) throw new UsageError('Name the service that issued the report with --base-url')
+    if (!base) throw new UsageError('Use --base-url to name the service that issued the report')
     const jwks = args.jwks ? await readText(args.jwks) : undefined
     const claims = await verifyReport((await readText(args.file)).trim(), base, jwks)
     print(args, claims, ({ host, key_name, contract, certification, exp }) =>
@@ -143,7 +143,7 @@ type Sandbox = SandboxClient['sandbox']
 async function idOf(sandbox: Sandbox, id: string | undefined, signal?: AbortSignal): Promise<number> {
   if (id !== undefined) return parseId(id)
   const [newest] = await sandbox.certifications.list({ signal })
-  if (!newest) throw new ChecksFailedError('There is no certification of this key: partnerctl certify start')
+  if (!newest) throw new ChecksFailedError('This key has no certification yet: run partnerctl certify start')
   return newest.id
 }
 
@@ -161,8 +161,8 @@ async function waitUntilJudged({ certifications }: Sandbox, id: number): Promise
 
 /**
  * Prints a note for each decided case and each next step until the certification ends. Returns null if the command is
- * stopped first. The client waits out limits, failures and lost connections, because a build server must not mistake
- * them for a failed product.
+ * interrupted before the certification ends. The client waits out limits, failures and lost connections, because a
+ * build server must not mistake them for a failed product.
  */
 function follow(sandbox: Sandbox, named: string | undefined): Promise<Certification | null> {
   const stop = stopOnSignal()

@@ -75,15 +75,16 @@ function checkClock(headers: Headers): CommandFinding {
 }
 
 /**
- * Compares this program's version with the service's, which hands out the program in its own version. Another version is
- * no failure, because both keep the contract.
+ * Compares this program's version with the service's, because the service distributes the program in its own version. A
+ * different version is not a failure, because both keep the contract.
  */
 async function checkVersion(base: string): Promise<CommandFinding> {
   const document = await fetchDocument(base, '/openapi/getHostProfile.json').catch(() => undefined)
   const served = document?.info?.version
   const warn = (detail: string): CommandFinding => ({ check: 'version', state: 'warning', detail })
-  if (typeof served !== 'string') return warn(`this is ${version}; the service does not say which one it has`)
-  if (served === version) return { check: 'version', state: 'ok', detail: `${version}, as the service` }
+  if (typeof served !== 'string') return warn(`this is ${version}; the service does not report its version`)
+  if (served === version)
+    return { check: 'version', state: 'ok', detail: `${version}, the same as the service` }
   return warn(
     `this is ${version}, but the service has ${served}; get that one from ${base}/downloads/partnerctl.mjs`,
   )

@@ -109,10 +109,10 @@ async function runPoll<T extends Item>(
   follow: Follow<T>,
 ): Promise<void> {
   const interval = parseDuration(args.interval)
-  if (args.once && args.follow) throw new UsageError('Options --once and --follow exclude each other')
+  if (args.once && args.follow) throw new UsageError('Options --once and --follow cannot be used together')
   for (const other of ['json', 'exec'] as const)
     if (args.output !== undefined && args[other])
-      throw new UsageError(`Options --${other} and --output exclude each other`)
+      throw new UsageError(`Options --${other} and --output cannot be used together`)
   if (args.consumer !== undefined) requireWholeFeed(args)
   requireVersion(args.since)
   const client = await openClient(args, Number.POSITIVE_INFINITY)
@@ -187,5 +187,5 @@ const narrowing = ['listing', 'checkout-after', 'booking', 'sender', 'since', 's
 
 function requireWholeFeed(args: PollValues): void {
   const other = Object.entries(args).find(([name, value]) => narrowing.includes(name) && value !== undefined)
-  if (other) throw new UsageError(`Options --consumer and --${other[0]} exclude each other`)
+  if (other) throw new UsageError(`Options --consumer and --${other[0]} cannot be used together`)
 }

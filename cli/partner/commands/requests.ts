@@ -48,7 +48,7 @@ async function withSource<T>(
     return work(partnerSource(await openClient(args, stop && Number.POSITIVE_INFINITY), stop))
   const client = ['base-url', 'key-file', 'profile', 'sandbox'] as const
   const other = client.find((name) => args[name] !== undefined)
-  if (other) throw new UsageError(`Option --${other} excludes --host, --key and --admin`)
+  if (other) throw new UsageError(`Option --${other} cannot be used with --host, --key or --admin`)
   const withDatabase = await administration.withAdminSource()
   return withDatabase({ host, key }, work)
 }
@@ -91,7 +91,7 @@ function nothingFound({ requestId }: RequestSearch): string {
     : 'No request with this id was made with this key, or it is no longer kept'
 }
 
-/** Defines the commands; without `administration`, they are those of partners alone. */
+/** Defines the commands; without `administration`, only those that partners have. */
 export const requestsWith = (administration: RequestAdministration | undefined) => {
   const own = (administration ? searchArgs : partnerArgs) as typeof searchArgs
   const examples = (ofPartners: string[], ofAdministrators: string) =>

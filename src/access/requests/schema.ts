@@ -18,7 +18,7 @@ export const requestFilters = {
     text(2048, {
       whenBlank: 'invalid',
       description:
-        '`next_cursor` of the previous page; valid only for the same key. It keeps `per_page` and the filters, which may be left out beside it but must not differ',
+        '`next_cursor` of the previous page; valid only for the same key. It keeps `per_page` and the filters, which may be omitted but must not differ from those of the cursor',
     }),
   ),
   status: Type.Optional(

@@ -97,7 +97,9 @@ function unfitForCursor({ consumer, page }: PositionQuery & BesidePosition, walk
       message: '"page" must not be sent together with "cursor"',
     })
   if (consumer !== undefined && filters.some((filter) => walk[filter] !== undefined))
-    problems.push(invalidCursor('must be made for a whole feed if it is sent together with "consumer"'))
+    problems.push(
+      invalidCursor('must come from a page without filters if it is sent together with "consumer"'),
+    )
   return problems
 }
 

@@ -27,7 +27,7 @@ const positionIn = (feed: FeedName) => ({
   cursor: Type.Optional(
     text(512, {
       description:
-        '`next_cursor` of the previous page; a cursor costs the same at any depth. It keeps `per_page`, `updated_after` and the filters, which may be left out beside it but must not differ. Cannot be combined with `page`',
+        '`next_cursor` of the previous page; a cursor costs the same at any depth. It keeps `per_page`, `updated_after` and the filters, which may be omitted but must not differ from those of the cursor. Cannot be combined with `page`',
       example: writeCursor(feed, { version: new Date(0), page: 1 }, { per_page: 50 }),
     }),
   ),

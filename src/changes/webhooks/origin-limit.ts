@@ -17,11 +17,11 @@ const windowMilliseconds = 1020
  * otherwise hold up other sandboxes' attempts to the same origin.
  */
 const maxPostMilliseconds = 5000
-/** Time after which a dead process's turns are free: when its attempts are presumed lost, too. */
+/** Time after which a dead process's turns become free, which is also when its attempts are presumed lost. */
 const lostMilliseconds = 20_000
 /** Maximum time that an attempt waits for the rate limit. */
 const maxWaitMilliseconds = 5000
-/** Pause between two looks for a free turn. */
+/** Pause between two checks for a free turn. */
 const pauseMilliseconds = 100
 
 export type OriginContext = Pick<AppContext, 'rateLimiter'> & { environment: Pick<Environment, 'name'> }
@@ -115,7 +115,7 @@ export async function requireTurn(
   const turn = isLive ? await awaitTurnOfEndpoint(app, id) : await awaitTurn(app, url)
   if (turn) return turn
   const message = isLive
-    ? `At most ${maxPerSecondOfEndpoint} tests and resends of a webhook begin per second; try again`
+    ? `At most ${maxPerSecondOfEndpoint} tests and resends of a webhook can start per second; try again`
     : `Sandboxes send at most ${maxPerSecond} hints per second to one origin; try again`
   throw new DomainError('conflict', message, [], 1)
 }

@@ -58,7 +58,7 @@ const checkUrl =
 function urlProblems(address: string, allowsPrivate: boolean): Problem[] {
   const parsed = new URL(address)
   const problem = (message: string): Problem[] => [{ path: 'url', code: 'invalid', message }]
-  if (/[\s\p{Cc}]/u.test(address)) return problem('"url" must not contain blanks or line breaks')
+  if (/[\s\p{Cc}]/u.test(address)) return problem('"url" must not contain spaces or line breaks')
   if (parsed.username || parsed.password || /^[a-z]+:[\\/]*[^\\/?#]*@/i.test(address))
     return problem('"url" must not contain a user name or a password')
   if (allowsPrivate) return []

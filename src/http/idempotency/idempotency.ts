@@ -142,7 +142,7 @@ function replay({ set }: IdempotentContext, stored: StoredResponse, fingerprints
   if (!fingerprints.includes(stored.fingerprint)) {
     throw new DomainError(
       'idempotency_mismatch',
-      'This "Idempotency-Key" was used with another body; use a new one',
+      'This "Idempotency-Key" was used with another body; use a new key',
     )
   }
   const headers = {
@@ -168,7 +168,7 @@ export function readIdempotencyKey(headers: Headers): string | undefined {
   const keys = new Set(repeatedValues(headers, 'idempotency-key').map(unquote))
   const [key] = keys
   if (keys.size > 1)
-    throw invalidKey('must be sent only once, and must not contain a comma followed by a blank')
+    throw invalidKey('must be sent only once, and must not contain a comma followed by a space')
   return key === undefined ? undefined : requireKeyForm(key)
 }
 
@@ -183,7 +183,7 @@ function unquote(value: string): string {
   const [, quoted] = /^"((?:[^"\\]|\\["\\])*)"$/.exec(value) ?? []
   if (quoted === undefined)
     throw invalidKey(
-      'must be exactly one quoted string without a comma followed by a blank if it begins with a quote',
+      'must be exactly one quoted string without a comma followed by a space if it begins with a quote',
     )
   return quoted.replaceAll(/\\(.)/g, '$1')
 }

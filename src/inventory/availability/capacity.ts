@@ -71,7 +71,7 @@ export function requireRoom(grown: RoomTypeCount[], added: AddedRows): void {
     if (looseBefore > 0) throw busy()
     throw invalidField(
       'data',
-      `A room type has room for ${maxRangesPerRoomType} ranges, and this write may exceed them`,
+      `A room type can have at most ${maxRangesPerRoomType} ranges, and this write might exceed that number`,
       'max',
     )
   }

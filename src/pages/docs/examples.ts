@@ -34,14 +34,14 @@ const commonErrors: Record<ErrorKind, DomainError> = {
     'unsupported_provider',
     'Unsupported provider; the only supported one is "provider_one"',
   ),
-  conflict: new DomainError('conflict', 'Another request is changing the same data; try again'),
+  conflict: new DomainError('conflict', 'Concurrent requests kept this one from finishing; try again'),
   listing_conflict: inactiveMatch(
     { id: 2002 },
     { method: 'original_id', confidence: { level: 'high', score: 1 } },
   ),
   idempotency_mismatch: new DomainError(
     'idempotency_mismatch',
-    'This "Idempotency-Key" was used with another body; use a new one',
+    'This "Idempotency-Key" was used with another body; use a new key',
   ),
   rate_limit: rateLimited(12_000),
   internal: unexpected,

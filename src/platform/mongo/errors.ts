@@ -2,9 +2,9 @@ import mongoose from 'mongoose'
 import { DomainError } from '../../core/errors.ts'
 import { TimeoutError } from '../time-limits.ts'
 
-/** Returns the error for a request that gave up because other requests kept changing the same data. */
+/** Returns the error for a request that concurrent ones kept from finishing, for example by changing the same data. */
 export function busy(): DomainError {
-  return new DomainError('conflict', 'Another request is changing the same data; try again', [], 1)
+  return new DomainError('conflict', 'Concurrent requests kept this one from finishing; try again', [], 1)
 }
 
 const { mongo } = mongoose

@@ -32,7 +32,7 @@ export function clockRoutes(app: SandboxContext) {
         if (!moved)
           throw invalidField(
             'advance_seconds',
-            `The clock would be more than ${maxAheadSeconds} seconds ahead`,
+            `The clock would be more than ${maxAheadSeconds / 86_400} days ahead`,
             'max',
           )
         app.clocks.note(hostId, moved.ahead_seconds)

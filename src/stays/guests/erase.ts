@@ -35,9 +35,7 @@ type Context = Pick<AppContext, 'db' | 'clock'> & {
 export class OpenStayError extends Error {
   override readonly name = 'OpenStayError'
   constructor(bookingId: number) {
-    super(
-      `The guest has a stay that is not over (booking ${bookingId}): cancel it, or give --with-open-stays`,
-    )
+    super(`The guest has a stay that is not over (booking ${bookingId}): cancel it, or use --with-open-stays`)
   }
 }
 

@@ -65,13 +65,13 @@ export const userFilters = {
 
 /**
  * Reports an e-mail address in a query that no user can have. In a query, a `+` that is not written as `%2B` means a
- * blank, so such a search would find nobody, and the client would create the user again.
+ * space, so such a search would find nobody, and the client would create the user again.
  */
 export const emailFilterProblems: Refinement<{ email?: string }> = ({ email }, isValidAt) => {
   if (email === undefined || !isValidAt('email')) return []
   const hasBlank = /\s/.test(email)
   if (email.includes('@') && !hasBlank) return []
-  const hint = hasBlank ? ' without blanks; write "+" as "%2B"' : ''
+  const hint = hasBlank ? ' without spaces; write "+" as "%2B"' : ''
   return [{ path: 'email', code: 'invalid', message: `"email" must be an e-mail address${hint}` }]
 }
 

@@ -249,7 +249,7 @@ test.concurrent('only public addresses over TLS without user info are accepted',
     ['https:user:pw@example.com', /user name or a password/],
     ['https:/user:pw@example.com/', /user name or a password/],
     ['https:\\\\user:pw@example.com', /user name or a password/],
-    ['https://example.com/\r\nx: y', /blanks or line breaks/],
+    ['https://example.com/\r\nx: y', /spaces or line breaks/],
   ]
   for (const [url, message] of refusals) {
     const { status, body } = await send('POST', path, { body: { url, events: bothEvents } })

@@ -94,7 +94,7 @@ test.each([
       {
         path: 'email',
         code: 'invalid',
-        message: '"email" must be an e-mail address without blanks; write "+" as "%2B"',
+        message: '"email" must be an e-mail address without spaces; write "+" as "%2B"',
       },
     ],
   })

@@ -126,7 +126,7 @@ const feed = 'GET /sandbox/integrations/:provider/bookings'
 function describeProgress(progress: NonNullable<CertificationView['progress']>): string {
   const { last_request_at: at, last_operation, missing_count: count, missing_booking_ids: ids } = progress
   const last = last_operation === feed ? 'Reading continued' : `${last_operation} was seen`
-  const seen = at === null ? 'Nothing was seen yet' : `${last} ${showAge(at)}`
+  const seen = at === null ? 'Nothing has been seen yet' : `${last} ${showAge(at)}`
   if (count === 0) return `${seen}.`
   const more = count > ids.length ? ` and ${showCount(count - ids.length)} more` : ''
   return `${seen}; waiting for booking${count > 1 ? 's' : ''} ${ids.join(', ')}${more}.`

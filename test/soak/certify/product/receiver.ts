@@ -24,7 +24,7 @@ export class Receiver {
         const isWell = await verify(request.headers, body, secret).then(
           () => true,
           (error) => {
-            const isOld = /too far from now/.test(String(error))
+            const isOld = /too far from the current time/.test(String(error))
             return this.site.is(isOld ? 'takes-old' : 'takes-forged')
           },
         )
