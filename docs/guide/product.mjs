@@ -63,12 +63,12 @@ async function registerWebhook() {
   return secret
 }
 
-/** Reads a body that anybody may have sent: it may be too large, or break off. A hint has less than 1 kB. */
+/** Reads a body that anybody may have sent: it may be too large or incomplete. A hint has less than 1 kB. */
 async function bodyOf(request) {
   let body = ''
   for await (const chunk of request.setEncoding('utf8')) {
     body += chunk
-    if (body.length > 65_536) throw new Error('This is no hint')
+    if (body.length > 65_536) throw new Error('This is not a hint')
   }
   return body
 }
@@ -82,7 +82,7 @@ async function receiveHints() {
     } catch {
       return response.writeHead(401).end()
     }
-    // `followFeed` is already waiting for the change. A product that polls each few minutes would read the feed now.
+    // `followFeed` is already waiting for the change. A product that polls every few minutes would read the feed now.
     response.writeHead(204).end()
   })
   server.listen(Number(PORT))
@@ -147,7 +147,7 @@ const [command, ...profiles] = process.argv.slice(2)
 if (command === 'certify') await certify(profiles)
 else
   await Promise.all([followFeed(), HOOK_URL && receiveHints()]).catch((error) => {
-    // For example, the key has expired. Somebody must look, and then start the product again.
+    // For example, the key has expired. Somebody must look into it, and then start the product again.
     console.error(`The product has ended: ${error.message}`)
     process.exit(1)
   })

@@ -97,7 +97,7 @@ test('an agent without a key lists the tools, reads the guide and the operations
   const asked = await call('search_guide', { query: 'how do I poll without losing changes' })
   expect(asked.sections.map(({ chapter }: Json) => chapter)).toContain('Polling without loss')
   const { sections } = await call('search_guide', { query: 'Idempotency-Key repeat' })
-  expect(sections.map(({ href }: { href: string }) => href)).toContain('/guide/first-booking#make-a-guest')
+  expect(sections.map(({ href }: { href: string }) => href)).toContain('/guide/first-booking#create-a-guest')
   const { operations } = await call('list_operations')
   expect(operations).toContainEqual({
     ...{ id: 'createBooking', method: 'POST', path: '/bookings', isLive: true, summary: 'Create a booking' },

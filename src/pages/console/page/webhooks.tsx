@@ -40,8 +40,8 @@ function Loaded({ api, environment }: Scope) {
 function NoWebhooks() {
   return (
     <EmptyState>
-      No webhooks. <DocsLink to="/guide/webhooks#create-one">Create one</DocsLink>, and signed hints tell your
-      server when to look.
+      No webhooks. <DocsLink to="/guide/webhooks#create-a-webhook">Create one</DocsLink>, and signed hints
+      tell your server when to look.
     </EmptyState>
   )
 }
@@ -99,7 +99,7 @@ function Deliveries({ id, api, environment }: Scope & { id: number }) {
       {(rows) =>
         rows.length === 0 ? (
           <EmptyState>
-            Nothing was sent yet. Change a booking, or send{' '}
+            Nothing has been sent yet. Change a booking, or send{' '}
             <code>
               POST {environment === 'sandbox' ? '/sandbox' : '/v1'}/webhooks/{id}/test
             </code>
