@@ -25,7 +25,7 @@ const idleSeconds = 120
 /** Serves requests until the process is told to stop, then finishes the requests in progress within 20 seconds. */
 async function serve(config: Config): Promise<void> {
   const worker = process.env[workerVariable]
-  // Checked before anything is opened, so that a service that runs already is the only thing the user reads about.
+  // This comes before anything is opened, so that the user reads only that a service is already running.
   if (worker === undefined) await requireFreePort(config)
   const ending = whenAskedToStop(worker !== undefined)
   void ending.then(() => setTimeout(() => process.exit(0), shutdownLimitMilliseconds).unref())

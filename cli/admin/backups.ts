@@ -76,7 +76,7 @@ export const backup = command({
 })
 
 /**
- * Returns the high-water marks of the data to be replaced; the error if the data is missing or unreadable, because a
+ * Returns the high-water marks of the data to be replaced, or the error if the data is missing or unreadable, because a
  * restore must also replace data that is damaged.
  */
 function readBefore() {

@@ -7,11 +7,11 @@ export async function askSecret(question: string): Promise<string | undefined> {
   const shown = drawingStream()
   const hidden = new Writable({ write: (_, __, done) => done() })
   const reader = createInterface({ input: process.stdin, output: hidden, terminal: true })
-  // Asked only now, because until the interface is open, the terminal itself shows what is typed.
+  // This comes last, because until the interface is open, the terminal itself shows what is typed.
   shown.write(`${question}: `)
   const answer = await new Promise<string | undefined>((resolve) => {
     reader.once('line', resolve)
-    // After Ctrl-C and Ctrl-D.
+    // Ctrl-C and Ctrl-D close the interface.
     reader.once('close', () => resolve(undefined))
   })
   reader.close()

@@ -13,7 +13,9 @@ export function addDays(day: string, days: number): string {
   return toDay(new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMilliseconds))
 }
 
-/** @throws UsageError unless the text, if given, is a feed's version, or a date, which means its beginning */
+/**
+ * @throws UsageError unless the text, if given, is a feed's version or a date; a date means the beginning of that day
+ */
 export function requireVersion(text: string | undefined): void {
   if (text !== undefined && !isVersion(text) && !isCalendarDate(text))
     throw new UsageError(`"${text}" is not a valid version`)

@@ -33,7 +33,7 @@ export class FileLockedError extends Error {
   }
 }
 
-/** How long to wait at least, because two processes that claim a file at the same time may both withdraw. */
+/** Minimum wait, because two processes that claim a file at the same time may both withdraw. */
 const collisionMilliseconds = 300
 
 /** Pauses are random, so that processes that collided do not collide again. */
@@ -64,7 +64,10 @@ export async function lockFile(
   }
 }
 
-/** Returns what the names of all claims to a file start with. They are short, because the path of a socket may not be long. */
+/**
+ * Returns what the names of all claims to a file start with. The names are short, because operating systems limit the
+ * length of a socket's path.
+ */
 function prefixOf(file: string): string {
   const hash = createHash('sha256').update(basename(file)).digest('hex').slice(0, 12)
   return `.lock-${hash}-`
@@ -142,8 +145,8 @@ function listen(path: string): Promise<Server> {
 }
 
 /**
- * Length of the longest path of a folder in which a socket can be made: macOS takes 104 bytes with the name. Node does not
- * refuse a longer path, but makes a socket whose name is cut off.
+ * Maximum length of the path of a folder in which a socket can be made: macOS allows 104 bytes, including the socket's
+ * name. Node does not refuse a longer path, but makes a socket whose name is cut off.
  */
 const maxFolderBytes = 65
 

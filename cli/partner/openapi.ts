@@ -6,7 +6,11 @@ export type Json = any
 
 const timeoutMilliseconds = 30_000
 
-/** @throws UsageError unless the service at `base` sends this OpenAPI document; none needs a key */
+/**
+ * Requests an OpenAPI document, which needs no key.
+ *
+ * @throws UsageError unless the service at `base` sends it
+ */
 export async function fetchDocument(base: string, path: `/openapi${string}.json`): Promise<Json> {
   keepFromProxy(base)
   try {

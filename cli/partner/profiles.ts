@@ -79,11 +79,11 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Maximum time that a change waits for those of other processes, in milliseconds. Each takes a few. */
+/** Maximum time that a change waits for other processes' changes, in milliseconds. Each of those takes a few. */
 const lockMilliseconds = 10_000
 
 /**
- * Replaces the profiles by what `change` makes of them, in a file that only this user can read. Holds a lock meanwhile,
+ * Replaces the profiles with the result of `change`, in a file that only this user can read. Locks the file meanwhile,
  * so that no other process's change is lost.
  *
  * @returns the new profiles
@@ -107,7 +107,9 @@ export async function changeProfiles(change: (profiles: Profiles) => Profiles): 
   }
 }
 
-/** Returns the file that a symbolic link leads to. Otherwise, the link would be replaced, and its file go stale. */
+/**
+ * Returns the file that a symbolic link leads to. Otherwise, the link would be replaced, and its file would go stale.
+ */
 async function target(path: string): Promise<string> {
   try {
     return await realpath(path)
@@ -117,10 +119,13 @@ async function target(path: string): Promise<string> {
   }
 }
 
-/** Writes a file that only this user can read; after a kill or a power failure, it has its old or its new content. */
+/**
+ * Writes a file that only this user can read; after a kill or a power failure, it has either its old or its new
+ * content.
+ */
 async function replaceFile(path: string, text: string): Promise<void> {
   const fresh = `${path}.new`
-  // A killed process may have left the file with other rights.
+  // A killed process may have left the file with other permissions.
   await rm(fresh, { force: true })
   const file = await open(fresh, 'wx', 0o600)
   try {

@@ -4,7 +4,7 @@ import { partnerCommands } from './commands.ts'
 const groups = [partnerCommands(() => main)]
 const main = rootOf(groups)
 
-/** The partners' commands alone, as the service hands them out. */
+/** The command line that the service distributes, which has the partners' commands alone. */
 export const program: Program = {
   main,
   groups,

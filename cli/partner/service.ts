@@ -1,4 +1,4 @@
-/** What the contract fixes about the service, so that commands can check it before they send a request. */
+/** The parts of the contract that commands check before they send a request. */
 
 /** Root path of each environment's operations. */
 export const roots = { live: '/v1', sandbox: '/sandbox' } as const

@@ -38,7 +38,7 @@ async function endAtOnce(name: StopSignal): Promise<void> {
   } else process.exit(128 + constants.signals[name])
 }
 
-/** True under `nohup`, which starts a command so that it outlives its terminal; where `/proc` is missing, false. */
+/** True under `nohup`, which starts a command so that it outlives its terminal; false where `/proc` is missing. */
 function isHangUpIgnored(): boolean {
   try {
     const [, ignored = '0'] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []

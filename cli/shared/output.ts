@@ -14,7 +14,7 @@ export function note(text: string): void {
   standardError.write(`${visibleLines(text)}\n`)
 }
 
-/** Prints a note, unless standard error is what cannot be written. */
+/** Prints a note, unless standard error itself cannot be written. */
 export function noteIfPossible(text: string): void {
   try {
     note(text)

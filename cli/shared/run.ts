@@ -5,8 +5,8 @@ import { helpOf, type Program, version } from './program.ts'
 import { OutputError } from './streams.ts'
 
 /**
- * Runs the command that the arguments name. Prints the command's error, if it fails, and returns its exit code. Output
- * that cannot be written is a failure of any command.
+ * Runs the command that the arguments name. Prints the command's error, if it fails, and returns its exit code. Any
+ * command fails if its output cannot be written.
  */
 export async function run(program: Program, rawArgs: string[]): Promise<number> {
   try {

@@ -45,7 +45,7 @@ export class OutputStream {
     return isatty(this.descriptor)
   }
 
-  /** Width of the terminal in characters; undefined without a terminal, or if it does not tell. */
+  /** Width of the terminal in characters; undefined without a terminal, or if the terminal does not report it. */
   get columns(): number | undefined {
     if (!this.isTerminal) return undefined
     return (this.name === 'standard output' ? process.stdout : process.stderr).columns || undefined

@@ -1,6 +1,6 @@
 import { ConnectionError, PartnerError, type Problem } from './errors.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: as the service sends it; each method says what it is
+// biome-ignore lint/suspicious/noExplicitAny: data as the service sends it; each method declares its type
 export type Json = any
 
 /** A successful response from the service. */

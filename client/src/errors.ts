@@ -76,7 +76,7 @@ export const PartnerError = ServiceError as unknown as {
 /** Error thrown before anything is sent, if a value cannot be part of a request. */
 export class ArgumentError extends TypeError {}
 
-/** Error thrown if no complete response, a proxy's HTML or a redirect arrives instead of the service's response. */
+/** Error thrown if no complete response arrives, or a proxy's HTML or a redirect instead of the service's response. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
   /** Address that the request was sent to, with `/v1` or `/sandbox`. */

@@ -96,7 +96,7 @@ export const bounds = {
    * silence.
    */
   hold: 10 * second,
-  /** Delay before a step is played, so that the responses to released requests can reach the product first. */
+  /** Delay before a step is played, to let the product receive the responses that were held before the step starts. */
   settle: 500,
   /** Maximum time between equal requests that count as automatic retries by the product's runtime. */
   runtime: 100,

@@ -116,10 +116,7 @@ const fields = {
   requests: field.number,
   /** Number that grows with each change to the course, so that two processes never overwrite each other's changes. */
   revision: field.number,
-  /**
-   * Time at which the records of late requests are due to be deleted; null while the certification is running and
-   * after they have been deleted.
-   */
+  /** When to delete late requests' records; null before the end and once done. */
   sweep_at: field.momentOrNull,
   expires_at: field.moment,
 }

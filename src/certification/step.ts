@@ -18,7 +18,7 @@ export interface CourseStep {
   /** Time without progress after which the step is late, in milliseconds; `bounds.stepTimeout` if absent. */
   timeout?: (bounds: Bounds) => number
   next: Next | ((run: Run) => Next | Promise<Next>)
-  /** Returns the values to store before anything is played. */
+  /** Returns what to remember before the step is played. */
   prepare?(run: Run): Promise<Partial<Memo>>
   faults?(run: Run): { fault: FaultName; route: string; milliseconds: number }[]
   hintFault?: FaultName

@@ -2,8 +2,8 @@ import { domainToASCII } from 'node:url'
 
 /**
  * E-mail addresses (decisions §4). One mailbox has several spellings: its domain in Unicode or in punycode, its letters
- * composed or decomposed. If only equal spellings counted as equal, one mailbox could have two users of a host, and an
- * administrator who is to erase a guest would miss the other one.
+ * composed or decomposed. If only identical spellings counted as equal, a host could have two users with one mailbox,
+ * and an administrator who erases a guest would miss the second one.
  */
 
 /** Matches a local part in canonical form. */

@@ -72,7 +72,7 @@ export function invalidFields(problems: Problem[]): DomainError {
   return new DomainError('validation', 'The request is not valid', problems)
 }
 
-/** The 404 of a resource that was looked for in vain. */
+/** The 404 for a resource that was not found. */
 export class NotFoundError extends DomainError {
   constructor(
     readonly thing: string,
@@ -81,7 +81,7 @@ export class NotFoundError extends DomainError {
     super('not_found', `${thing} not found or unauthorized`)
   }
 
-  /** The message for an administrator, who sees the data of all hosts and is never unauthorized. */
+  /** The message for an administrator, who may see the data of all hosts and is never unauthorized. */
   get administratorMessage(): string {
     return `No ${this.thing.toLowerCase()} with this ${this.soughtBy}`
   }
@@ -90,7 +90,7 @@ export class NotFoundError extends DomainError {
 /**
  * Returns a 404. Its message names the kind of resource and does not reveal whether another host has the resource.
  *
- * @param soughtBy what the resource was looked for by, for the administrators' message
+ * @param soughtBy the value that the resource was looked up by, for the message to administrators
  */
 export function notFound(thing: string, soughtBy = 'id'): NotFoundError {
   return new NotFoundError(thing, soughtBy)

@@ -58,7 +58,7 @@ interface Waiting {
  *    these only return bytes or lower a claim, and when a body joins, because it holds nothing and fits once all others
  *    are done. So at any time there is a body that needs to wait for nothing but its own client. A body that is
  *    complete needs no further bytes, and processing it does not wait for another body.
- * 2. A client must not be waited for if it hardly sends. Once a body has waited for a second, the bodies that arrived
+ * 2. Nobody waits for a client that hardly sends anything. Once a body has waited for a second, the bodies that arrived
  *    more slowly than 64 KiB/s during that second are ended, slowest first, until the waiting body fits as a whole. A
  *    body that itself waited during that second is not slow, because it was not read.
  */
@@ -181,7 +181,7 @@ export class BodyBudget {
     return isGranted
   }
 
-  /** Returns the bodies that wait, the oldest body first. */
+  /** Returns the waiting bodies, oldest first. */
   private waiting(): Share[] {
     return [...this.shares].filter((share) => share.waiting)
   }
@@ -224,9 +224,9 @@ export class BodyBudget {
   }
 }
 
-/** What the reader of one body does with its part of the budget. */
+/** One body's part of the budget, as the reader of the body uses it. */
 export interface BodyShare {
-  /** Returns true while the body is not read, because its next bytes do not fit. */
+  /** Returns true while reading is paused because the next bytes do not fit. */
   isWaiting(): boolean
   /**
    * Counts bytes that have arrived; resolves once they fit.
@@ -244,13 +244,16 @@ export function tooManyBodies(): DomainError {
   return new DomainError('conflict', 'Too many large bodies are being sent concurrently; try again', [], 1)
 }
 
-/** How many bytes of each body had arrived at a time, as `performance.now()` gives it. */
+/** How many bytes of each body had arrived at a `performance.now()` time. */
 interface Arrivals {
   at: number
   bytes: Map<Share, number>
 }
 
-/** Returns true if a body can be completed while the bodies of its scope hold `held` bytes. Alone, any body can. */
+/**
+ * Returns true if a body can be completed while the bodies of its scope hold `held` bytes. A body that is alone always
+ * can.
+ */
 function fits(share: Share, held: number, limit: number): boolean {
   const others = held - share.heldBytes
   return others === 0 || others + share.maxBytes <= limit

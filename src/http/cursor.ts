@@ -5,7 +5,7 @@ import type { Problem } from '../core/errors.ts'
 
 /**
  * Returns functions that encode and decode the cursors of a list. A cursor holds a place in the list and the query that
- * the list was read with (decisions §2). Without the query, a cursor sent beside another filter or `per_page` would
+ * the list was read with (decisions §2). Without the query, a cursor sent with another filter or `per_page` would
  * continue in one list but count in another, so that `total` and `from` would be wrong and rows could be skipped.
  *
  * @param list name of the list; cursors of other lists are rejected
@@ -29,7 +29,7 @@ export function cursorsOf<P extends TSchema, Q extends TProperties>(list: string
   }
 }
 
-/** An undefined parameter is not in the JSON text. */
+/** JSON text leaves out a parameter that is undefined. */
 type WithUndefined<T> = { [Name in keyof T]: T[Name] | undefined }
 
 function parse(text: string): unknown {
@@ -41,7 +41,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * Returns a problem for each parameter that is sent beside a cursor with another value than the cursor was made for.
+ * Returns a problem for each parameter that is sent with a cursor but has a value other than the one the cursor was
+ * made for.
  *
  * @param made the query that the cursor holds
  * @param sent the parameters in the form that they have in cursors; undefined for a parameter that was not sent

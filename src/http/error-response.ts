@@ -66,7 +66,7 @@ export function toErrorResponse(context: FailureContext, log: Logger): Response 
     // A malformed path parameter may contain an API key.
     const path = loggedPath(context.route ?? '', new URL(request.url).pathname)
     const where = { request_id: requestIdOf(context), method: request.method, path }
-    // With a message of its own, the line does not repeat the error's message, which may quote a stored value.
+    // Without a message here, the line would repeat the error's own message, which may quote a stored value.
     log.error({ err: thrown, ...where }, 'An unexpected error')
   }
   const { status, type, message, errors } = describeError(known ?? unexpected)

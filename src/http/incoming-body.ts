@@ -1,4 +1,4 @@
-/** A piece below this size is followed by a turn of the event loop. */
+/** After a piece below this size, the reader waits for one turn of the event loop. */
 const smallPieceBytes = 16 * 1024
 
 type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>
@@ -49,7 +49,7 @@ export class IncomingBody {
     return this.hasEnded || this.arrivedBytes === this.declaredBytes
   }
 
-  /** True if the runtime does not hand over the body, which is so for a GET and a HEAD request. */
+  /** True if the runtime does not hand over the body, as for GET and HEAD requests. */
   get isHidden(): boolean {
     return !this.reader && !this.request.body
   }

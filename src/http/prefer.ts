@@ -22,7 +22,7 @@ export function prefersStrict(headers: Headers): boolean {
 
 /**
  * Returns true if the client only looks at a feed: `Prefer: peek`. Its pages do not count as read by the key (decisions
- * §28), because a person or an agent that looks does not handle the changes.
+ * §28), because a person or an agent that peeks does not handle the changes.
  */
 export function prefersPeek(headers: Headers): boolean {
   return findPreference(headers, 'peek') !== undefined

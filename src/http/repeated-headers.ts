@@ -1,6 +1,6 @@
 /**
  * Returns the values of a header that a client may send several times. The runtime joins repeated headers with a comma
- * and a blank, so a value that contains both cannot be told from two values.
+ * and a space, so a value that contains both cannot be told from two values.
  */
 export function repeatedValues(headers: Headers, name: string): string[] {
   const joined = headers.get(name)

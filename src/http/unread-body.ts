@@ -37,7 +37,7 @@ const maxBodies = 64
 /** How long a response may take to end. The runtime then closes the connection after at most 4 more seconds. */
 const responseMilliseconds = 6000
 const totalSeconds = 10
-/** The runtime's timers run out up to this much too early. */
+/** The runtime's timers may fire up to this much too early. */
 const timerStepSeconds = 4
 
 /** A client that knows the status and has sent nothing for this long has probably stopped sending. */
@@ -91,7 +91,10 @@ export async function respondBeforeBody(
   return response
 }
 
-/** Every proxy that `TRUSTED_PROXIES` may name sends one of these headers. A client that sends one only waits longer. */
+/**
+ * Every proxy that `TRUSTED_PROXIES` may name sends one of these headers. A client that sends one itself merely waits
+ * longer.
+ */
 function isProxied({ headers }: Request): boolean {
   return headers.has('x-forwarded-for') || headers.has('forwarded') || headers.has('via')
 }

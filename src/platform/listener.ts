@@ -30,7 +30,7 @@ const refuseNew = [
 
 /** Time allowed for handshakes in progress to complete. */
 const lastHandshakesMilliseconds = 100
-/** On a busy machine, connections wait this long at most until this process accepts them. */
+/** The longest that a connection waits for this process to accept it, for example on a busy machine. */
 const acceptLimitMilliseconds = 2000
 const pollEveryMilliseconds = 10
 

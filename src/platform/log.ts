@@ -11,7 +11,8 @@ const maxWaiting = 2 ** 20
 
 /**
  * Opens the log on standard error. Lines are written in batches, with a delay of at most one second. While standard
- * error cannot be written, for example because its disk is full, the service runs on, and up to 1 MiB of lines wait.
+ * error cannot be written, for example because its disk is full, the service keeps running, and up to 1 MiB of lines
+ * wait.
  */
 export function openLog(level: string): Logger {
   const destination = pino.destination({
@@ -23,14 +24,14 @@ export function openLog(level: string): Logger {
   })
   // Without a listener, a failed write ends the process. The lines are written again with those that follow.
   destination.on('error', () => {})
-  // `end` gives up if the lines cannot be written; `flushSync` would try for ever, and the process would never exit.
+  // `end` gives up if the lines cannot be written; `flushSync` would try forever, and the process would never exit.
   process.on('exit', () => destination.end())
   return pino(logOptions(level), destination)
 }
 
 /**
  * Returns the options of every log. An error is logged as `err`, or as text as `error`, and in both forms without stored
- * or sent values. Without that, a guest's data would be in the log, because the database's errors carry whole documents.
+ * or sent values. Otherwise, guests' data would end up in the log, because the database's errors carry whole documents.
  */
 export function logOptions(level: string): LoggerOptions {
   return { level, redact: redaction, serializers: { err: describeThrown, error: hideValues } }

@@ -7,7 +7,7 @@ export const minuteMilliseconds = 60_000
 export interface RateState {
   /** Hits left in the window. */
   remaining: number
-  /** Milliseconds until the window is entirely free or, after a refused hit, until the next hit is allowed. */
+  /** Milliseconds until the window is entirely free. After a refused hit: until the next hit is allowed. */
   waitMilliseconds: number
 }
 

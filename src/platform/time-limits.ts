@@ -30,8 +30,8 @@ export function withTimeoutOrNull<T>(operation: Promise<T>, milliseconds: number
 }
 
 /**
- * Returns a function that shares one call to `load` among all callers within `milliseconds`, so that clients without a
- * key cannot cause more calls by sending more requests. A failed call is not shared with later callers.
+ * Caches `load` for `milliseconds`, so that a flood of requests from clients without a key costs one call. A failure is
+ * not cached.
  */
 export function cacheFor<T>(milliseconds: number, load: () => Promise<T>): () => Promise<T> {
   let last: { at: number; answer: Promise<T> } | undefined

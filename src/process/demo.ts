@@ -63,8 +63,8 @@ async function readFixture(name: string): Promise<Record<string, unknown>> {
 }
 
 /**
- * Prints the welcome on standard output. The service runs on if that fails, but a demo key that nobody has seen is
- * revoked.
+ * Prints the welcome on standard output. If that fails, the service keeps running, but the demo key, which nobody has
+ * seen, is revoked.
  */
 export async function greet(
   { db, clock, log }: Pick<AppContext, 'db' | 'clock' | 'log'>,
@@ -72,7 +72,7 @@ export async function greet(
   demo: Demo | null,
 ): Promise<void> {
   try {
-    // The runtime's own stream would report the failure in an event, after the service has gone on.
+    // The runtime's own stream would report the failure later, in an event.
     writeFileSync(1, welcome(address, demo))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

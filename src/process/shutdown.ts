@@ -4,8 +4,8 @@ import { findListener, type Listener } from '../platform/listener.ts'
 /** How long new connections are still accepted, so that load balancers can notice that readiness fails. */
 const noticeMilliseconds = 1000
 /**
- * Connections are closed once this many looks in a row (2 s) found the same number of them; by then, proxies have
- * stopped using them. Looks are counted rather than time, because a process that gets no processor for 2 s would
+ * Connections are closed once this many checks in a row (2 s) have found the same number of them; by then, proxies have
+ * stopped using them. Checks are counted rather than time, because a process that gets no processor for 2 s would
  * otherwise close connections whose requests it has not read.
  */
 const quietLooks = 40

@@ -38,7 +38,7 @@ interface Slot {
   worker: Bun.Subprocess | null
   /** How many restarts had been asked for when the worker was started. */
   restarts: number
-  /** No start is tried in this slot before then, as `performance.now()`. */
+  /** The `performance.now()` time before which no start is tried in this slot. */
   retryAt: number
 }
 
@@ -58,7 +58,7 @@ export class Supervisor {
   private isStopping = false
   private exitCode = 0
   private keyPair: KeyPair | null
-  /** When a worker last served, as `performance.now()`; null until the first worker listens. */
+  /** The `performance.now()` time at which a worker last served; null until the first worker listens. */
   private servedAt: number | null = null
 
   /** @throws ConfigError if the certificate cannot be used */
@@ -96,7 +96,10 @@ export class Supervisor {
     }
   }
 
-  /** Asks for a restart of every worker. If the key pair is unusable, the previous pair stays in use, and so do all. */
+  /**
+   * Asks for a restart of every worker. If the key pair is unusable, the previous pair stays in use, and so do all
+   * workers.
+   */
   private restart(): void {
     try {
       this.keyPair = this.config.tls && readKeyPair(this.config.tls)
@@ -160,7 +163,7 @@ export class Supervisor {
     })
   }
 
-  /** Plans another try of a start that failed. If no worker has ever served, exits with the worker's exit code. */
+  /** Schedules the retry of a start that failed. If no worker has ever served, exits with the worker's exit code. */
   private async noteFailure(slot: Slot, failed: Bun.Subprocess | undefined): Promise<void> {
     slot.retryAt = performance.now() + retryPauseMilliseconds
     if (this.isStopping) return

@@ -7,8 +7,8 @@ import type { ScopedModel } from './store.ts'
 type Context = Pick<AppContext, 'db' | 'clock' | 'clockWatch'> & { models: ScopedModel[] }
 
 /**
- * Duration of the lease for playing a scenario, and maximum time that other requests wait for it, in milliseconds. No
- * scenario takes two minutes.
+ * Duration of the lease for playing a scenario, and maximum time that other requests wait for it, in milliseconds.
+ * Every scenario finishes well within two minutes.
  */
 const playLease = { leaseMilliseconds: 120_000, maxWaitMilliseconds: 30_000 }
 

@@ -5,7 +5,7 @@ import { runBatched } from '../platform/mongo/statements.ts'
 import { findClocks } from './change-store.ts'
 import { type Counter, type HostClock, hostClockModel } from './model.ts'
 
-/** A change's position among all of its host's changes. */
+/** Where a change stands in its host's history. */
 export interface Tick {
   /** The booking version, `max(now, last + 1 s)`, unique among the host's changes. */
   version: Date

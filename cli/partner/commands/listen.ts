@@ -118,7 +118,10 @@ const sources: Record<HintEvent, Source> = {
   },
 }
 
-/** Returns the version of a feed's latest change, or undefined if the feed is empty. Any later change is new. */
+/**
+ * Returns the version of a feed's latest change, or undefined if the feed is empty. Changes after this version are new
+ * to the listener.
+ */
 async function latestVersion(client: PartnerClient, feed: Source['feed'], stop: AbortSignal) {
   const { total } = await readItem(client, feed, {}, stop)
   let { version: after } = await readItem(client, feed, { page: Math.max(1, total) }, stop)

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
- * Reads the guide's Markdown files, by file name. The build of the command line replaces this module by one that
+ * Reads the guide's Markdown files, by file name. The build of the command line replaces this module with one that
  * contains the files, because a partner's machine does not have the repository (decisions §30).
  */
 export function readChapterFiles(): Record<string, string> {

@@ -185,7 +185,7 @@ export const tools = {
         throw new UsageError(`${id} does not read live data; only reads are allowed there`)
       if (given.input?.wait !== undefined)
         throw new UsageError('"wait" would take a place among the polls of the product; read without it')
-      // An agent that looks must not make a silent product look alive.
+      // An agent's read must not make a product that has stopped reading look alive.
       return send(session, false, id, given.input, { signal, headers: { prefer: 'peek' } })
     },
   ),

@@ -6,8 +6,8 @@ import { setTimeout } from 'node:timers/promises'
 /**
  * The process that handles a change (`--exec`). It has a session and a process group of its own.
  *
- * Without them, Ctrl-C reaches the handler together with the poll: the handler dies in the middle of a change, counts
- * as failed, and is given the change again.
+ * Without them, Ctrl-C would reach the handler together with the poll: the handler would die in the middle of a change,
+ * count as failed, and be given the change again.
  *
  *     running --exits by itself--> its exit code decides whether the change was handled
  *        |
@@ -17,11 +17,11 @@ import { setTimeout } from 'node:timers/promises'
 /** How long a handler may take to end after SIGTERM. */
 const graceMilliseconds = 2000
 
-/** The running handler. A poll hands over one change after the other, so there is one at most. */
+/** The running handler. A poll hands over one change at a time, so there is at most one. */
 let running: ChildProcess | undefined
 let isEnding = false
 
-/** A command to run, and what it is given. */
+/** A command to run, with its input and its output. */
 export interface HandlerCall {
   /** A command for `sh`. */
   command: string
@@ -44,7 +44,7 @@ export async function runHandler({ command, input, environment, output }: Handle
   child.stdin?.on('error', () => {})
   child.stdin?.end(input)
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
-  // The process is about to exit. Were this promise to resolve, the change could count as handled.
+  // The process is about to exit. If this promise resolved, the change could count as handled.
   if (isEnding) return new Promise(() => {})
   running = undefined
   return code ?? 128 + constants.signals[signal as NodeJS.Signals]

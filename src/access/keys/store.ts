@@ -184,8 +184,8 @@ export interface AddedSecret extends MintedKey {
 }
 
 /**
- * Gives a key a new secret, and leaves its previous secrets as they are until {@link endSecrets}, so that whoever needs
- * the new one can be shown it first. If nothing follows, both work, and the next rotation ends both.
+ * Gives a key a new secret. The previous secrets stay as they are until {@link endSecrets} is called, so that the new
+ * one can be shown first. If it is never called, all of them work, and the next rotation ends them.
  *
  * The rate limit, sandbox, usage and stored responses belong to the key rather than the secret, so a retry with the new
  * secret is still recognized as a retry.
@@ -202,7 +202,7 @@ export async function addSecret(db: Db, idOrPrefix: string): Promise<AddedSecret
   return { key, record, previous }
 }
 
-/** Lets those of a key's secrets that have no end yet expire at this time. */
+/** Sets the time at which those of a key's secrets expire that have no end yet. */
 export async function endSecrets(db: Db, id: number, hashes: string[], at: Date): Promise<void> {
   await keyModel(db).updateOne(
     { id },

@@ -14,8 +14,7 @@ const retry = Symbol('retry')
  * Stores a host's provider key. If identical requests run concurrently, one stores the key, and the others find it
  * already stored.
  *
- * @param realm id of the sandbox in which the key must be unique; if undefined, the key must be unique among all
- * accounts
+ * @param realm id of a sandbox: if set, the key must be unique only within this sandbox; otherwise, among all accounts
  * @throws DomainError `conflict` if another account uses the key
  */
 export async function storeProviderKey(

@@ -22,8 +22,8 @@ export interface HoldableRequest {
 export const defaultPerPage = 50
 
 /**
- * Interval at which a held request looks for its consumer. Moving a consumer back or deleting it does not move the
- * host's clock, so without this look, the reader would wait until the end of its time (decisions §16).
+ * Interval at which a held request checks its consumer. Moving a consumer back or deleting it does not move the host's
+ * clock, so without this check, the reader would wait until its deadline (decisions §16).
  */
 const consumerCheckMilliseconds = 4000
 

@@ -213,7 +213,7 @@ async function postWithFault(
   const { url } = webhook
   if (fault === 'hint_lost') return { result: null, extraStatus: null }
   if (fault === 'hint_late') {
-    // The turn is for others while the hint is late.
+    // Others may use the turn while this hint is delayed.
     turn.giveBack()
     await Bun.sleep(delay_milliseconds)
     let late = await awaitTurn(app, url)

@@ -56,7 +56,7 @@ export interface ChosenAttempts extends EndpointWork {
   stored: WaitingDelivery[]
   /** New hints to store, each marked as begun or, if an attempt for its booking is in progress, as waiting. */
   created: WebhookDelivery[]
-  /** A turn for each attempt that begins. Those that are left in the end must be given back. */
+  /** A turn for each attempt that begins. Turns that are left over must be given back. */
   turns: Turn[]
   /** The endpoint's new positions; null if they do not change. */
   positions: Positions | null

@@ -153,7 +153,7 @@ const agents = { http: new http.Agent(keeping), https: new https.Agent(keeping) 
  * Posts to one address, reusing an idle connection if possible. If the server resets a reused connection before it
  * responds, perhaps because the connection was idle for too long, the post is repeated once over a new connection.
  *
- * @param to `connectWithin` is the time limit for connecting, in milliseconds
+ * @param to the address; `connectWithin` is the time limit for connecting, in milliseconds
  * @throws ConnectionError, for example if connecting takes longer than `connectWithin`
  */
 function send(
@@ -246,10 +246,10 @@ function send(
 /** The head of a final or interim response. */
 type Head = Pick<http.IncomingMessage, 'statusMessage' | 'rawHeaders'>
 
-/** Returns the size of a response's head in bytes, without optional blanks. */
+/** Returns the size of a response's head in bytes, without optional white space. */
 function sizeOf({ statusMessage = '', rawHeaders }: Head): number {
   const statusLine = 'HTTP/1.1 200 \r\n'.length + statusMessage.length
-  // Each name is followed by a colon and a blank, and each value by a line break.
+  // Each name is followed by a colon and a space, and each value by a line break.
   return rawHeaders.reduce((sum, { length }) => sum + length + 2, statusLine + '\r\n'.length)
 }
 

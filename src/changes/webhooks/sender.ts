@@ -168,8 +168,8 @@ export class HintSender {
   }
 
   /**
-   * Turns off the host's endpoints that must be off, stores the hints created from the feeds, and begins the chosen
-   * attempts.
+   * Turns off the endpoints that have failed for too long or whose key has ended, stores the hints created from the
+   * feeds, and begins the chosen attempts.
    */
   private async serve(hostId: number, works: EndpointWork[]): Promise<void> {
     const { app } = this

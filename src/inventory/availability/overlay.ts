@@ -1,9 +1,6 @@
 import { addDays } from '../../core/clock.ts'
 
-/**
- * The number of a room type's units that were left on each day from `start_date` to `end_date`, inclusive, when the row
- * was written.
- */
+/** A range of days with the number of units left on each day when the row was written. */
 export interface AvailabilityRow {
   id: number
   available: number

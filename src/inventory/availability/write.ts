@@ -26,7 +26,8 @@ type Store = Pick<AppContext, 'db' | 'clock' | 'ids'>
  * outbox.
  *
  * @throws DomainError `forbidden` (another host's listings), `invalid_ids` (room types); when run, `validation` (a room
- * type might get too many ranges) or `conflict` with a retry time (another write used the room made by the compaction)
+ * type might get too many ranges) or `conflict` with a retry time (another write filled the space that the compaction
+ * had freed)
  */
 export async function prepareAvailability(
   store: Store,

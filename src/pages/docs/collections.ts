@@ -24,8 +24,8 @@ export const baseUrlPlaceholder = 'http://partner-interface.invalid'
 const leftOut = ['PUT /certifications/:id/state', 'GET /certifications/:id/report']
 
 /**
- * Operations whose order within their folder is not that of the document. They follow the folder's other operations.
- * What an operation needs is made by an operation before it.
+ * Operations whose order within their folder is not that of the document. They follow the folder's other operations. An
+ * operation that creates something comes before the operations that need it.
  */
 const lastInFolder = [
   'PUT /integrations/:provider/bookings/consumers/:name',

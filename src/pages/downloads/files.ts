@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isMissingFile } from '../../core/file-errors.ts'
 
-/** Folder of what partners download, which the image's build fills because the image lacks the tools. */
+/**
+ * Folder of the files that partners download. The image's build fills it, because the image lacks the tools to do so.
+ */
 export const downloadsFolder = fileURLToPath(new URL('../../../downloads/', import.meta.url))
 
 const builder = fileURLToPath(new URL('../../../packages/build.ts', import.meta.url))
 
-/** What partners install (decisions §30), as `packages/build.ts` makes it. */
+/** The files that partners install (decisions §30), as `packages/build.ts` makes them. */
 export interface Downloads {
   packages: PackageDownload[]
   /** The command line as one file. */
@@ -29,7 +31,7 @@ export interface PackageDownload {
 
 const packageNames = ['client', 'partnerctl'] as const
 
-/** Loads what the image's build has made. In a checkout, makes it now, in a process of its own. */
+/** Loads the files that the image's build has made. In a checkout, makes them now, in a process of their own. */
 export async function loadDownloads(): Promise<Downloads> {
   try {
     return await readDownloads(downloadsFolder)

@@ -10,7 +10,7 @@ const space = '@partner-interface'
  */
 const constantTime = '1985-10-26T08:15:00.000Z'
 
-/** What a package manager asks for: a package's metadata, or one of its archives. */
+/** A package manager's request for a package's metadata or for one of its archives. */
 export interface RegistryRequest {
   /** Name of the package without its name space. */
   name: string
@@ -34,7 +34,7 @@ export function parseRegistryPath(path: string): RegistryRequest | null {
 /**
  * Returns the metadata of a package, as a read-only npm registry describes it.
  *
- * @param publicUrl the service's address. npm refuses an archive of another origin than the registry's.
+ * @param publicUrl the service's address. npm refuses an archive whose origin differs from the registry's.
  */
 export function metadataOf({ manifest, file, archive }: PackageDownload, publicUrl: string): object {
   const { version } = manifest

@@ -27,7 +27,9 @@ export function downloadRoutes(config: Config) {
   )
 }
 
-/** Returns the files by path. Those of the registry have the path that {@link parseRegistryPath} makes canonical. */
+/**
+ * Returns the files by path. The path of a registry's file is made of the parts that {@link parseRegistryPath} returns.
+ */
 function toFiles({ packages, commandLine, checksums }: Downloads, { publicUrl }: Config) {
   const files = new Map<string, CachedContent>()
   files.set('/downloads/partnerctl.mjs', cachedContent(commandLine, 'text/javascript; charset=utf-8'))

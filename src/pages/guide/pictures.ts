@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 const folder = new URL('../../../docs/guide/pictures/', import.meta.url)
 
 /**
- * Replaces the text of each picture by its drawing. A picture is a fence of the language `picture`, whose text says in
- * words what `docs/guide/pictures/<name>.svg` shows:
+ * Replaces the text of each picture with its drawing. A picture is a fence of the language `picture`, whose text says
+ * in words what `docs/guide/pictures/<name>.svg` shows:
  *
  *     ```picture booking-states
  *     A new booking is pending. …

@@ -6,9 +6,9 @@ import { isMissingIndex, isMissingNamespace } from './errors.ts'
 type Collection = mongoose.Collection
 
 /**
- * Returns a function that returns a collection's model for a connection, creating the model on first use. Stores that
- * need no casting use the driver's `model(db).collection` directly, at a third of the cost. Only operations through the
- * model join an ambient transaction.
+ * Defines a collection; the result opens its model on a connection. Stores that need no casting use the driver's
+ * `model(db).collection` directly, at a third of the cost. Only operations through the model join an ambient
+ * transaction.
  */
 export function modelOf<T>(collection: string, schema: Schema<T>): (db: Db) => Model<T> {
   schema.set('collection', collection)

@@ -135,8 +135,8 @@ async function joinRunning(dataDir: string): Promise<Running | null> {
 }
 
 /**
- * Adopts a server that was never recorded, because the process that started it was killed first. The lock file in the
- * data folder identifies the server.
+ * Adopts a server that was never recorded, because the process that started it died before recording it. The lock file
+ * in the data folder identifies the server.
  */
 async function adopt(dataDir: string): Promise<Running | null> {
   const holder = await lockHolder(dataDir)

@@ -2,8 +2,9 @@ import { mongo } from 'mongoose'
 import { isRepeatable } from './errors.ts'
 
 /*
- * Repeats reads whose server went away. Without this, a read that is in flight when the primary steps down or dies is a
- * 500, although it changes nothing and requests are promised to wait for an election (operations, MongoDB).
+ * Repeats reads whose server went away. Without this, a read that is in flight when the primary steps down or dies
+ * would fail with a 500, although it changes nothing and requests are promised to wait for an election (operations,
+ * MongoDB).
  *
  * The driver itself repeats a command once. That is not enough if the next server goes away too, and a cursor's later
  * batches are never repeated, because they can only be read again from the start.
@@ -35,7 +36,7 @@ export async function repeatRead<T>(attempt: () => Promise<T>, rewind = () => {}
 
 /** Makes every read through the driver repeatable, except in a transaction, which is repeated as a whole. */
 export function makeReadsRepeatable(): void {
-  // The last parameter of each of these has the options.
+  // The last parameter of each of these methods takes the options.
   for (const name of ['findOne', 'countDocuments', 'estimatedDocumentCount', 'distinct'])
     replaceRead(mongo.Collection.prototype, name, (parameters) => parameters.at(-1))
   // All lists, including those of mongoose, are read with this method.

@@ -8,8 +8,8 @@ import type { Db, Session } from './connection.ts'
  */
 
 /**
- * A statement that serves one or more changes, with one item per change. Returns one result per item, in order, or an
- * empty list if the statement has no results.
+ * Sends one command for several changes at once; takes one item per change. Returns one result per item, in order, or
+ * an empty list if the command has no results.
  */
 export type Statement<Item, Result> = (db: Db, session: Session, items: Item[]) => Promise<Result[]>
 

@@ -76,7 +76,7 @@ async function updateBookings(
  * Returns the active stays that overlap the requested nights of the requested room types and were booked after a
  * position among the host's changes.
  *
- * @param afterSequence the position; null to include stays booked at any position
+ * @param afterSequence the position; null for all stays
  */
 export function findActiveStays(
   db: Db,

@@ -31,9 +31,9 @@ export interface UnitNight {
 }
 
 /**
- * Returns a room type's units on each night (decisions §6). The units left on a night are the `available` units of the
- * row that covers it, minus the active stays that include the night and were booked after that row was written. A night
- * that no row covers is open. The `checkout_at` day is not one of the stay's nights.
+ * Returns a room type's units on each night (decisions §6). Left on a night = `available` of the covering row, minus
+ * the active stays that include the night and were booked since that row was written. A night that no row covers is
+ * open. The `checkout_at` day is not one of the stay's nights.
  *
  * @param rows the rows in force, which do not overlap
  * @param active the active stays; a caller that ignores open nights may omit stays booked before the oldest of the rows

@@ -68,7 +68,7 @@ export class Api {
     const address = `${roots[environment]}${path}${search.size > 0 ? `?${search}` : ''}`
     const response = await fetch(address, {
       method,
-      // A person who looks must not make a silent product look alive.
+      // A person's look at the console must not make a product that has stopped reading look alive.
       headers: { 'x-api-key': this.key, prefer: 'peek' },
       ...(sent ? { body: JSON.stringify(sent) } : {}),
       cache: 'no-store',
