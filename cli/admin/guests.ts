@@ -102,7 +102,7 @@ const erase = command({
   async run({ args }) {
     const choices = [args.user, args['stays-ended-before'], args['from-receipts']]
     if (choices.filter((choice) => choice !== undefined).length !== 1)
-      throw new UsageError('Give one of --user, --stays-ended-before and --from-receipts')
+      throw new UsageError('Give one of --user, --stays-ended-before or --from-receipts')
     const isByAge = args['stays-ended-before'] !== undefined
     if (!isByAge && (args.host !== undefined || args['dry-run']))
       throw new UsageError('Options --host and --dry-run require --stays-ended-before')

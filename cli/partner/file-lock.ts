@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises'
 
 /**
  * Locks of files that one process at a time may change: the profiles, and a poll's state file. Without them, the later
- * of two logins removes the earlier one's profile, and two polls with one state file skip changes.
+ * of two logins would remove the earlier one's profile, and two polls with one state file would skip changes.
  *
  * A process claims a file with a socket of its own next to it, on which it listens. The operating system closes the
  * socket however the process ends, so a claim is alive exactly as long as its process: a poll can be started again right

@@ -6,9 +6,9 @@ import { getSystemErrorMap, promisify } from 'node:util'
 /**
  * Owns the output of the command line. Nothing else in `cli/` writes to standard output or standard error.
  *
- * Without it, output that cannot be written counts as success (decisions §15): the runtimes' own streams report a full
- * disk or a closed pipe in an event that no command waits for, so that a key is lost and a poll never ends. Here a write
- * returns once the operating system has accepted the text, and throws if it has not.
+ * Without it, output that cannot be written would count as success (decisions §15): the runtimes' own streams report a
+ * full disk or a closed pipe in an event that no command waits for, so a key would be lost and a poll would never end.
+ * Here a write returns once the operating system has accepted the text, and throws if it has not.
  */
 
 /** Error thrown when output cannot be written. It ends the command with exit code 1. */

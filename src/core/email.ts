@@ -30,7 +30,8 @@ export function canonicalEmail(address: string): string | null {
 /** Returns an e-mail address as it is stored and shown: in the spelling that was sent, trimmed and in lower case. */
 export function shownEmail(address: string): string {
   const { local, domain } = partsOf(address)
-  // Each character is lowered on its own, because the end of a Greek word would become another letter, and another domain.
+  // Each character is lower-cased on its own. Otherwise, the last letter of a Greek word would become another letter,
+  // and the domain another domain.
   const lowered = Array.from(domain, (character) => character.toLowerCase())
   return `${local.toLowerCase()}@${lowered.join('')}`
 }

@@ -15,7 +15,7 @@ const functions = {
 } as const
 
 const [levelSocket, levelTcp, attachFilter, tcpInfo] = [1, 6, 26, 11]
-/** Where `struct tcp_info` has `tcpi_unacked`: for a listening socket, the connections that wait to be accepted. */
+/** Offset of `tcpi_unacked` in `struct tcp_info`: for a listening socket, the connections that wait to be accepted. */
 const unackedOffset = 24
 /** TCP socket states, as the kernel numbers them. */
 const [established, closeWait, listening] = [1, 8, 10]

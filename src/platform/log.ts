@@ -57,7 +57,7 @@ function describeThrown(thrown: unknown, depth = 0): Record<string, unknown> {
   }
 }
 
-/** Removes the values that the database and its driver quote in a message: of a unique index, and of a failed cast. */
+/** Removes the values that the database and its driver quote in messages about a unique index or a failed cast. */
 export function hideValues(text: unknown): string {
   return String(text)
     .replace(/dup key: [\s\S]*/, 'dup key: …')

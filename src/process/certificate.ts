@@ -30,7 +30,7 @@ export function readKeyPair(files: { cert: string; key: string }): KeyPair {
 
 /**
  * The suites of TLS 1.2, the same as in deploy/nginx/nginx.conf: with forward secrecy, so that a key that leaks later
- * does not open recorded connections. The suites of TLS 1.3 all have it.
+ * cannot decrypt recorded connections. All suites of TLS 1.3 have it.
  */
 const ciphers = [
   'ECDHE-ECDSA-AES128-GCM-SHA256',

@@ -109,7 +109,10 @@ export class Supervisor {
     }
   }
 
-  /** Stops this process if no worker has served for too long. The first start may take any time, to build indexes. */
+  /**
+   * Stops this process if no worker has served for too long. The first start may take any length of time, because it
+   * may build indexes.
+   */
   private requireService(): void {
     const isServed = this.retiring !== null || this.slots.some(({ worker }) => worker !== null)
     if (isServed) this.servedAt = performance.now()

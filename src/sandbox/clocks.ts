@@ -7,9 +7,9 @@ export const maxAheadSeconds = 400 * 86_400
 
 /**
  * The clocks of all sandboxes. A clock's offset is the total amount by which its key has moved the clock forward
- * (decisions §22). A request gets the offset from its sandbox's record. Background work must call {@link refresh} before
- * it asks a sandbox's clock, because another process may have moved the clock; otherwise, hints would be signed with
- * secrets that have ended, for example.
+ * (decisions §22). A request gets the offset from its sandbox's record. Background work must call {@link refresh}
+ * before it reads a sandbox's clock, because another process may have moved the clock; otherwise, hints would be signed
+ * with secrets that have ended, for example.
  */
 export class SandboxClocks {
   /** Offset of each clock in seconds, by scope. Clocks that were never moved are absent. */

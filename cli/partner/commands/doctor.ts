@@ -59,7 +59,7 @@ function checkPermissions({ permissions }: Schemas['Key']): CommandFinding[] {
 }
 
 const headerSeconds = 2
-/** A larger difference of the clocks is worth a warning, because hints and reports carry times. */
+/** A larger clock difference is worth a warning, because hints and reports carry times. */
 const maxSkewSeconds = 60
 
 function checkClock(headers: Headers): CommandFinding {

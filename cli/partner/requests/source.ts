@@ -45,7 +45,7 @@ const lookBackSeconds = 5
 const heldLookBackSeconds = 40
 const roundsBetweenLongLooks = 15
 const pauseSeconds = 2
-/** The service allows 60 such requests a minute. A third is left to other clients with the same key. */
+/** The service allows 60 such requests a minute. A third is left for other clients with the same key. */
 const secondsPerPage = 1.5
 const shownFirst = 10
 /** Maximum number of entries that one round reads. */

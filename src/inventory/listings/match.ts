@@ -18,7 +18,7 @@ export function recognizableIn({ original_id, original_url }: Record<string, unk
 
 /**
  * Returns the form in which addresses of listings are compared: as a browser would read them, with the host in lower case
- * and in ASCII, and without the default port. A text that is not an address stays as it is; no address is null.
+ * and in ASCII, and without the default port. A text that is not an address stays as it is, and null stays null.
  */
 export function comparableUrl(url: string | null | undefined): string | null {
   return url ? (URL.parse(url)?.href ?? url) : null

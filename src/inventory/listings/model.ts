@@ -86,8 +86,9 @@ schema.index({ id: 1 }, { name: 'listing_number' })
 schema.index({ host_id: 1, 'content.room_types.id': 1 }, { name: 'listing_room_type' })
 
 /**
- * Returns the form in which names of listings are compared: composed (NFC) and without case. Upper case comes first,
- * because some letters have two lower cases, such as `ß` and `ss`; `ς` is the form of `σ` at the end of a word.
+ * Returns the form in which names of listings are compared: composed (NFC) and without case. The name is upper-cased
+ * first, because some letters have two lower-case forms, such as `ß` and `ss`; `ς` is the form of `σ` at the end of a
+ * word.
  */
 export function comparableName(name: string): string {
   return name.normalize('NFC').toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFC')

@@ -77,9 +77,9 @@ function hint(type: string, { operationId, summary, description, data }: Event):
         content: { 'application/json': { schema, example: { type, timestamp, data } } },
       },
       responses: {
-        204: { description: 'Any 2xx within 15 s: the hint has arrived' },
+        204: { description: 'The hint has arrived; any 2xx within 15 s counts' },
         410: { description: 'Turns the webhook off' },
-        '4XX': { description: 'Like any other status, including a redirect: the hint is retried later' },
+        '4XX': { description: 'The hint is retried later, as after any other status, including a redirect' },
       },
     },
   }

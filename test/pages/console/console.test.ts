@@ -243,7 +243,7 @@ test('a panel without content says what to do next, and links to the heading tha
   const hooked = page.locator('details', { hasText: '/hooks' }).locator('summary')
   await inTime(page, hooked)
   await hooked.click()
-  await inTime(page, page.getByText(/Nothing was sent yet\. .+ POST \/sandbox\/webhooks\/\d+\/test/))
+  await inTime(page, page.getByText(/Nothing has been sent yet\. .+ POST \/sandbox\/webhooks\/\d+\/test/))
   expect(complaints).toEqual([])
   await page.close()
 })
