@@ -58,7 +58,7 @@ test('each section of the package with code is an example that a test runs', () 
     'Check the key',
     'Book safely',
     'Follow the feed with a checkpoint of your own',
-    'Follow it as a consumer',
+    'Follow the feed as a consumer',
     'Verify a hint',
     'Test your integration',
   ])
@@ -81,7 +81,7 @@ test.concurrent.each(Object.keys(runtimes) as Runtime[])('the examples work in %
   const all = data.Bookings.map((one: Record<string, unknown>) => `${one.booking_id} ${one.status}\n`).join(
     '',
   )
-  for (const title of ['Follow the feed with a checkpoint of your own', 'Follow it as a consumer']) {
+  for (const title of ['Follow the feed with a checkpoint of your own', 'Follow the feed as a consumer']) {
     const follow = await start(runtime, title, environment)
     expect(await follow(), title).toEqual({ code: 0, stderr: '', stdout: all })
     expect(await follow(), title).toEqual({ code: 0, stderr: '', stdout: '' })
