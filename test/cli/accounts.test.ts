@@ -48,7 +48,10 @@ test('partnerctl keys update changes name, permissions, limit and expiry, at the
     ['--name', ' '],
     ['--rate-limit', '0'],
   ])
-    expect([wrong, (await admin('keys', 'update', String(id), ...wrong)).code]).toEqual([wrong, 2])
+    expect({ wrong, code: (await admin('keys', 'update', String(id), ...wrong)).code }).toEqual({
+      wrong,
+      code: 2,
+    })
   await adminJson('keys', 'revoke', String(id))
   expect((await admin('keys', 'update', String(id), '--name', 'x')).code).toBe(1)
 })
@@ -77,7 +80,7 @@ test('--allow-from takes up to 20 different networks, addresses, or anywhere', (
 test('an expiry in the past is refused: the key could never be used', async () => {
   const args = ['--host', '1', '--name', 'k', '--permission', 'users.read', '--expires', '2020-01-01']
   const { code, stderr } = await admin('keys', 'mint', ...args)
-  expect([code, stderr]).toEqual([2, expect.stringContaining('in the past')])
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('in the past') })
 })
 
 test('partnerctl hosts suspend has all keys of a host refused until it is resumed, and turns its webhooks off', async () => {

@@ -76,7 +76,7 @@ test('partnerctl keys deactivate, activate and revoke take effect at the next re
     expect(await adminJson('keys', 'revoke', key.slice(0, 12))).toMatchObject({ id, status: 'revoked' })
     expect(await status()).toEqual([401, 'API key is inactive'])
     const again = await admin('keys', 'activate', String(id))
-    expect([again.code, again.stdout]).toEqual([1, ''])
+    expect(again).toMatchObject({ code: 1, stdout: '' })
     expect(again.stderr).toContain('revoked')
   } finally {
     await process.stop()
@@ -89,7 +89,7 @@ test('partnerctl keys list needs only the database address, even in production',
     MONGODB_URL,
     NODE_ENV: 'production',
   })
-  expect([code, stderr]).toEqual([0, expect.not.stringContaining('Error')])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('Error') })
   expect(JSON.parse(stdout)).toBeInstanceOf(Array)
   expect((await partnerctl(['keys', 'list'], { NODE_ENV: 'production' })).code).toBe(2)
 })
@@ -137,7 +137,7 @@ test('partnerctl hosts create refuses the e-mail address of another host in any 
   const address = `${crypto.randomUUID()}@example.com`
   await adminJson('hosts', 'create', '--name', 'A', '--email', address)
   const again = await admin('hosts', 'create', '--name', 'B', '--email', address.toUpperCase())
-  expect([again.code, again.stdout]).toEqual([1, ''])
+  expect(again).toMatchObject({ code: 1, stdout: '' })
 })
 
 test('a host is one account and is found, however its e-mail address is spelled', async () => {

@@ -116,8 +116,12 @@ test.concurrent.each(foreign)(
     const { run, replyWith } = await poller(actor)
     replyWith(reply)
     const { code, stdout, stderr } = await run()
-    const lines = [stdout, stderr].map((text) => text.trim().split('\n').length)
-    expect([code, ...lines]).toEqual([0, 1, 1])
+    const lines = (text: string) => text.trim().split('\n').length
+    expect({ code, stdoutLines: lines(stdout), stderrLines: lines(stderr) }).toEqual({
+      code: 0,
+      stdoutLines: 1,
+      stderrLines: 1,
+    })
     expect(stderr).toMatch(new RegExp(`; trying again in ${seconds} s$`, 'm'))
     expect(stderr).not.toContain('undefined')
   },
@@ -146,13 +150,13 @@ test('partnerctl feed poll exits 1 when the feed does not move forward, and its 
   const { run, state, replyWith, left } = await poller(actor)
   replyWith(...Array.from({ length: 5 }, () => () => page(...full)))
   const same = await run()
-  expect([same.code, same.stdout.trim().split('\n').length]).toEqual([1, 100])
+  expect({ code: same.code, lines: same.stdout.trim().split('\n').length }).toEqual({ code: 1, lines: 100 })
   expect(same.stderr).toContain('does not move forward')
   expect(left()).toBe(3)
   const kept = await readFile(state, 'utf8')
   replyWith(() => page(item(1, '2026-01-01 00:01:40'), item(2, '2025-12-31 00:00:00')))
   const back = await run()
-  expect([back.code, back.stdout]).toEqual([1, ''])
+  expect(back).toMatchObject({ code: 1, stdout: '' })
   expect(await readFile(state, 'utf8')).toBe(kept)
 })
 
@@ -163,12 +167,15 @@ test('partnerctl feed poll --json prints one whole document, even when it fails 
   const poll = (...args: string[]) => partnerctl(['feed', 'poll', '--once', '--json', ...args], environment)
   replyWith(() => page(...first))
   const failing = await poll('--exec', 'echo noise; [ "$PARTNER_BOOKING_ID" = 1 ]')
-  expect([failing.code, JSON.parse(failing.stdout)]).toEqual([1, [first[0]]])
+  expect({ code: failing.code, printed: JSON.parse(failing.stdout) }).toEqual({
+    code: 1,
+    printed: [first[0]],
+  })
   expect(failing.stderr).toContain('noise')
   replyWith(() => page(first[1] as object))
   const rest = await poll('--exec', 'echo noise')
-  expect([rest.code, JSON.parse(rest.stdout)]).toEqual([0, [first[1]]])
+  expect({ code: rest.code, printed: JSON.parse(rest.stdout) }).toEqual({ code: 0, printed: [first[1]] })
   replyWith(() => new Response(null, { status: 401 }))
   const refused = await poll()
-  expect([refused.code, refused.stdout.trim()]).toEqual([4, '[]'])
+  expect({ code: refused.code, stdout: refused.stdout.trim() }).toEqual({ code: 4, stdout: '[]' })
 })

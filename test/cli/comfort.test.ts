@@ -76,17 +76,17 @@ test("a profile's key is only sent to the profile's own address, over https or o
       PARTNER_API_KEY: 'other',
     }),
   ])
-    expect([refused.code, refused.stderr]).toEqual([
-      2,
-      expect.stringContaining(`The key of the profile "default" is only sent to ${server.url}`),
-    ])
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`The key of the profile "default" is only sent to ${server.url}`),
+    })
   expect(asked).toBe(0)
   // The profile's own address may be repeated, in any of its forms.
   expect((await run(['me', '--base-url', `${server.url}/v1/`])).code).toBe(0)
   const own = { PARTNER_BASE_URL: server.url, PARTNER_API_KEY: actor.key }
   expect((await run(['me'], undefined, own)).code).toBe(0)
   const plain = await run(['login', '--base-url', 'http://partners.example.com'], actor.key)
-  expect([plain.code, plain.stderr]).toEqual([2, expect.stringContaining('must begin with https://')])
+  expect(plain).toMatchObject({ code: 2, stderr: expect.stringContaining('must begin with https://') })
   const file = join(home, 'partnerctl', 'profiles.json')
   await writeFile(file, (await readFile(file, 'utf8')).replace(server.url, 'http://partners.example.com'))
   expect((await run(['me'])).code).toBe(2)
@@ -254,7 +254,7 @@ test('partnerctl <command> --help shows examples of every command', async () => 
   expect(wrong).toEqual([])
   const path = ['profiles', 'use']
   const { code, stdout } = await partnerctl([...path, '--help'], {})
-  expect([code, stdout]).toEqual([0, await helpFor(path)])
+  expect({ code, stdout }).toEqual({ code: 0, stdout: await helpFor(path) })
 })
 
 test.each(['bash', 'zsh', 'fish'])(

@@ -45,7 +45,7 @@ test.each([
   'partnerctl %j exits %i with a message on standard error and nothing on standard output',
   async (args, code) => {
     const result = await admin(...args)
-    expect([result.code, result.stdout]).toEqual([code, ''])
+    expect(result).toMatchObject({ code, stdout: '' })
     expect(result.stderr.trim()).not.toBe('')
     expect(result.stderr).not.toContain('    at ')
     expect(result.stderr).not.toContain('\u001b')

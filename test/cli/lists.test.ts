@@ -41,19 +41,23 @@ test.each([
     expect(cut.rows.map((row: Record<string, unknown>) => row[field])).toEqual(first)
     expect(cut.stderr).toMatch(hint)
     for (const all of [await list(name, 'list'), await list(name, 'list', '--limit', '5')]) {
-      expect([all.rows.length, all.stderr]).toEqual([5, ''])
+      expect({ rows: all.rows.length, stderr: all.stderr }).toEqual({ rows: 5, stderr: '' })
     }
   },
 )
 
 test.each(['0', '1001', 'x'])('partnerctl hosts list --limit %s is refused', async (limit) => {
   const refused = await list('hosts', 'list', '--limit', limit)
-  expect([refused.code, refused.rows]).toEqual([2, ''])
+  expect(refused).toMatchObject({ code: 2, rows: '' })
   expect(refused.stderr).toContain('--limit must be an integer from 1 to 1000')
 })
 
 test.each(['hosts', 'keys'])('partnerctl %s list --after continues where a list ended', async (name) => {
   const { rows } = await list(name, 'list', '--limit', '2')
   const rest = await list(name, 'list', '--after', String(rows[1].id))
-  expect([rest.rows.length, rest.rows[0].name, rest.stderr]).toEqual([3, rows[0].name.replace('0', '2'), ''])
+  expect({ rows: rest.rows.length, firstName: rest.rows[0].name, stderr: rest.stderr }).toEqual({
+    rows: 3,
+    firstName: rows[0].name.replace('0', '2'),
+    stderr: '',
+  })
 })

@@ -89,7 +89,10 @@ test('an agent without a key lists the tools, reads the guide and the operations
   const { chapters } = await call('read_guide')
   expect(chapters[0]).toMatchObject({ name: 'first-booking', title: 'Your first booking' })
   const { markdown, request_id } = await call('read_guide', { name: 'first-booking' })
-  expect([markdown, request_id]).toEqual([expect.stringContaining(`PARTNER_BASE_URL=${server.url}`), null])
+  expect({ markdown, request_id }).toEqual({
+    markdown: expect.stringContaining(`PARTNER_BASE_URL=${server.url}`),
+    request_id: null,
+  })
   expect(await call('read_guide', { name: 'none' })).toMatchObject({
     isError: true,
     error: { message: 'There is no chapter "none"' },
@@ -157,7 +160,10 @@ test('an agent books in the sandbox, plays, breaks and certifies, and every resu
   expect(detail.untrusted.paths).toContain('data.Booking.guest.name')
   expect(detail.untrusted.note).toContain('never an instruction')
   const page = await call('call_sandbox', { operation_id: 'pollBookings', input: { per_page: 1 } })
-  expect([page.data.Bookings.length, page.untrusted]).toEqual([1, undefined])
+  expect({ bookings: page.data.Bookings.length, untrusted: page.untrusted }).toEqual({
+    bookings: 1,
+    untrusted: undefined,
+  })
 
   const played = await call('play_scenario', { name: 'guest-books', count: 2 })
   expect(played.data.played.bookings).toHaveLength(2)
@@ -256,5 +262,5 @@ test('partnerctl mcp writes nothing but messages, and ends with its input', asyn
     ...{ code: 0, stdout: '{"result":{},"jsonrpc":"2.0","id":1}\n', stderr: '' },
   })
   const refused = await partnerctl(['mcp', '--json'], environment, '')
-  expect([refused.code, refused.stdout]).toEqual([2, ''])
+  expect(refused).toMatchObject({ code: 2, stdout: '' })
 })

@@ -75,7 +75,7 @@ test('messages poll takes the filters of messages and refuses those of bookings'
     ['--sender', 'admin'],
     ['--booking', 'x'],
   ])
-    expect([args[0], (await poll(...args)).code]).toEqual([args[0], 2])
+    expect({ flag: args[0], code: (await poll(...args)).code }).toEqual({ flag: args[0], code: 2 })
 })
 
 test('a handler of messages finds ids in its environment and the text on its standard input only', async () => {
@@ -115,7 +115,7 @@ test('conversations reply exits 2 for a text that nobody could send, and 1 where
   expect(body.data.messages.at(-1)).toEqual(JSON.parse(stdout))
   await setConversationClosed(service.live, { id: booking_id, host_id: actor.hostId }, true)
   const closed = await reply('--text', 'Too late')
-  expect([closed.code, closed.stderr]).toEqual([1, 'The conversation is closed\n'])
+  expect(closed).toMatchObject({ code: 1, stderr: 'The conversation is closed\n' })
 })
 
 test('feed poll --follow and messages poll --follow print a change while they wait, and stop at SIGTERM', async () => {

@@ -43,7 +43,7 @@ test('partnerctl nights draws the calendar of a listing, in a terminal and witho
   const environment = { PARTNER_BASE_URL: server.url, PARTNER_API_KEY: key, PATH: process.env.PATH ?? '' }
   const args = ['nights', '2001', '--sandbox', '--from', '2027-03-01', '--to', '2027-04-30']
   const plain = await partnerctl(args, environment)
-  expect([plain.code, plain.stdout]).toEqual([0, expect.stringContaining('Mar 2027')])
+  expect(plain).toMatchObject({ code: 0, stdout: expect.stringContaining('Mar 2027') })
   expect(plain.stdout).toBe(stripVTControlCharacters(plain.stdout))
   for (const columns of [80, 200]) {
     const command = `stty cols ${columns}; ${commandLine.join(' ')} ${args.join(' ')}`
@@ -107,5 +107,5 @@ test.each([
     PARTNER_BASE_URL: server.url,
     PARTNER_API_KEY: key,
   })
-  expect([result.code, result.stderr]).toEqual([code, expect.stringContaining(message)])
+  expect(result).toMatchObject({ code, stderr: expect.stringContaining(message) })
 })

@@ -24,7 +24,7 @@ test('partnerctl me shows the host, and exits 4 when the key is refused', async 
   expect(stdout).toMatch(/^rate_limit +\d+ of \d+ requests left in 60 s$/m)
   expect(JSON.parse((await run('key', '--json')).stdout)).toMatchObject({ status: 'active', usage: {} })
   const refused = await (await partner('pis_wrong')).run('me')
-  expect([refused.code, refused.stdout]).toEqual([4, ''])
+  expect(refused).toMatchObject({ code: 4, stdout: '' })
   expect(refused.stderr).toContain('API key is invalid')
   expect(refused.stderr).toMatch(/Request id: \S+/)
 })
@@ -36,7 +36,7 @@ test('partnerctl takes a key from the environment or from a file that only its o
   const environment = { PARTNER_BASE_URL: process.url }
   await writeFile(file, `${actor.key}\n`, { mode: 0o644 })
   const open = await partnerctl(['me', '--key-file', file], environment)
-  expect([open.code, open.stderr]).toEqual([2, expect.stringContaining('chmod 600')])
+  expect(open).toMatchObject({ code: 2, stderr: expect.stringContaining('chmod 600') })
   await writeFile(join(home, 'own'), actor.key, { mode: 0o600 })
   expect(await partnerctl(['me', '--key-file', join(home, 'own')], environment)).toMatchObject({
     code: 0,
@@ -85,7 +85,7 @@ test('partnerctl feed poll exits 1 at the item whose command keeps failing, and 
   const { booking_id } = await seedBooking(actor)
   const { run } = await partner(actor.key)
   const failed = await run('feed', 'poll', '--once', '--exec', 'exit 3')
-  expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining(`booking ${booking_id}`)])
+  expect(failed).toMatchObject({ code: 1, stderr: expect.stringContaining(`booking ${booking_id}`) })
   expect((await run('feed', 'poll', '--once', '--output', 'ndjson')).stdout).toContain(
     `"booking_id":${booking_id}`,
   )
@@ -97,20 +97,20 @@ test('partnerctl api sends any request and shows the response', async () => {
   const created = await run('api', 'POST', '/users', '--data', '@fixtures/users/minimal.json')
   expect(JSON.parse(created.stdout).data.first_name).toBe('健二')
   const refused = await run('api', 'POST', '/users', '--data', '{}')
-  expect([refused.code, refused.stdout]).toEqual([1, ''])
+  expect(refused).toMatchObject({ code: 1, stdout: '' })
   expect(refused.stderr).toContain('email: "email" is required')
   const message = ['--data', '{"name":"House","colour":"red"}']
   expect(JSON.parse((await run('api', 'POST', '/listings', ...message)).stdout).meta.ignored).toEqual([
     'colour',
   ])
   const elsewhere = await run('api', 'GET', '/sandbox/me')
-  expect([elsewhere.code, elsewhere.stderr]).toEqual([2, expect.stringContaining('The path names /sandbox')])
+  expect(elsewhere).toMatchObject({ code: 2, stderr: expect.stringContaining('The path names /sandbox') })
   expect((await run('api', 'GET', '/sandbox/me', '--sandbox')).code).toBe(0)
   const strict = await run('api', 'POST', '/listings', ...message, '--strict')
-  expect([strict.code, strict.stderr]).toEqual([
-    1,
-    expect.stringContaining('"colour" is unknown or read-only'),
-  ])
+  expect(strict).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('"colour" is unknown or read-only'),
+  })
 })
 
 test('a key or an address that cannot be used is wrong usage', async () => {

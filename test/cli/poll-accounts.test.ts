@@ -66,7 +66,7 @@ test('partnerctl feed poll exits 2 for the state file of another account, even w
   await poll(one.key, '--state', state)
   for (const more of [[], ['--since', '2020-01-01']]) {
     const refused = await poll(other.key, '--state', state, ...more)
-    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('another account')])
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('another account') })
   }
 })
 
@@ -77,7 +77,7 @@ test('partnerctl feed poll ignores a lock file that nobody holds', async () => {
   const state = join(folder, 'state.json')
   await writeFile(`${state}.lock`, '1')
   const { code, ids } = await poll(actor.key, '--state', state)
-  expect([code, ids]).toEqual([0, [booking_id]])
+  expect({ code, ids }).toEqual({ code: 0, ids: [booking_id] })
 })
 
 test('partnerctl feed poll restarts after a kill in a container, although the new process has the same id', async () => {
@@ -113,12 +113,15 @@ test('partnerctl feed poll restarts after a kill in a container, although the ne
   const first = poll('--interval', '1h')
   await first.stdout.getReader().read()
   const second = poll('--once')
-  expect([await second.exited, await new Response(second.stderr).text()]).toEqual([
-    1,
-    expect.stringContaining('Another poll (process 1)'),
-  ])
+  expect({ code: await second.exited, stderr: await new Response(second.stderr).text() }).toEqual({
+    code: 1,
+    stderr: expect.stringContaining('Another poll (process 1)'),
+  })
   first.kill('SIGKILL')
   await first.exited
   const third = poll('--once')
-  expect([await third.exited, await new Response(third.stderr).text()]).toEqual([0, ''])
+  expect({ code: await third.exited, stderr: await new Response(third.stderr).text() }).toEqual({
+    code: 0,
+    stderr: '',
+  })
 })

@@ -17,7 +17,7 @@ test('partnerctl feed poll exits 1 while another poll uses its state file, and r
   const first = start('--interval', '1h')
   await first.stdout.getReader().read()
   const second = await run('--once')
-  expect([second.code, second.stdout]).toEqual([1, ''])
+  expect(second).toMatchObject({ code: 1, stdout: '' })
   expect(second.stderr).toContain(`process ${first.pid}`)
   first.kill('SIGKILL')
   await first.exited
@@ -104,7 +104,7 @@ test('partnerctl feed poll exits 2 for a state file of other filters or of anoth
   const { state, run } = await poller(actor)
   await run('--once')
   const other = await run('--once', '--checkout-after', '2026-01-01')
-  expect([other.code, other.stderr]).toEqual([2, expect.stringContaining('other filters')])
+  expect(other).toMatchObject({ code: 2, stderr: expect.stringContaining('other filters') })
   await writeFile(state, 'something else')
   expect((await run('--once')).code).toBe(2)
   expect(await readFile(state, 'utf8')).toBe('something else')
@@ -149,7 +149,11 @@ test('partnerctl feed poll waits out 5xx and 429 responses and continues', async
   })
   const { run } = await poller(actor, `http://127.0.0.1:${proxy.port}`)
   const { code, stdout, stderr } = await run('--once', '--output', 'ndjson')
-  expect([code, stdout.trim().split('\n').length, responses.length]).toEqual([0, 1, 0])
+  expect({ code, lines: stdout.trim().split('\n').length, responsesLeft: responses.length }).toEqual({
+    code: 0,
+    lines: 1,
+    responsesLeft: 0,
+  })
   expect(stderr.trim().split('\n')).toHaveLength(3)
   await proxy.stop()
 })

@@ -54,10 +54,10 @@ test.concurrent('reconcile needs one request to find no difference from what the
     ),
   ).toMatchObject(same)
   const read = await run(['--against', '-'], toCsv(rows))
-  expect([read.code, read.stdout]).toEqual([
-    0,
-    `No difference\n\n60 of your bookings compared in 1 request, as of ${version}\n`,
-  ])
+  expect(read).toMatchObject({
+    code: 0,
+    stdout: `No difference\n\n60 of your bookings compared in 1 request, as of ${version}\n`,
+  })
 })
 
 test.concurrent('missing, extra and different bookings are found, each with both sides', async ({
@@ -114,7 +114,7 @@ test.concurrent('--listing compares the bookings of one listing', async ({ expec
   expect(found).toMatchObject({ code: 0, version: null, compared: 0, requests: 1, ...none })
   const { run } = await partner(0)
   const foreign = await run(['--against', '-', '--listing', String(made.body.data.id)], toCsv([]))
-  expect([foreign.code, foreign.stderr]).toEqual([1, expect.stringContaining('Listing not found')])
+  expect(foreign).toMatchObject({ code: 1, stderr: expect.stringContaining('Listing not found') })
 })
 
 const header = 'booking_id,status,checkin_at,checkout_at'
@@ -172,10 +172,10 @@ test('a malformed or missing file is refused before any request is sent', async 
   const environment = { PARTNER_BASE_URL: 'http://127.0.0.1:1', PARTNER_API_KEY: 'x' }
   const run = (args: string[]) => partnerctl(['reconcile', ...args], environment)
   const malformed = await run(['--against', await written(`${header}\n${line}\n${line}\n`)])
-  expect([malformed.code, malformed.stderr]).toEqual([
-    1,
-    'Line 3 of the file: "booking_id" 7 appears more than once\n',
-  ])
+  expect(malformed).toMatchObject({
+    code: 1,
+    stderr: 'Line 3 of the file: "booking_id" 7 appears more than once\n',
+  })
   expect((await run(['--against', join(folder, 'absent')])).code).toBe(2)
   expect((await run([])).code).toBe(2)
   expect((await run(['--against', '-', '--since', 'yesterday'])).code).toBe(2)

@@ -84,5 +84,5 @@ test.each([
   [['--since', 'today'], '"today" is not a valid duration'],
 ])('requests top %j is wrong usage', async (args, message) => {
   const { code, stderr } = await partnerctlHere(['requests', 'top', ...args], { MONGODB_URL })
-  expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) })
 })

@@ -74,7 +74,7 @@ test.each([
 ])('requests list %j is wrong usage', async (args, message) => {
   const environment = { ...environmentOf('pis_x'), ...testEnvironment() }
   const result = await partnerctl(['requests', 'list', ...args], environment, undefined, installation)
-  expect([result.code, result.stderr]).toEqual([2, expect.stringContaining(message)])
+  expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
 })
 
 test('requests tail shows each request once, as it comes', async () => {

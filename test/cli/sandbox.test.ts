@@ -25,25 +25,25 @@ async function shell() {
 test.concurrent('partnerctl trigger lists the scenarios, and plays one', async ({ expect }) => {
   const { run, json } = await shell()
   const list = await run(['trigger'])
-  expect([list.code, list.stdout.split('\n').length]).toEqual([0, 11])
+  expect({ code: list.code, lines: list.stdout.split('\n').length }).toEqual({ code: 0, lines: 11 })
   expect(list.stdout).toContain('guest-books')
   const args = ['trigger', 'guest-books', '--listing', '2002', '--count', '2', '--checkin', '2031-01-01']
   const { bookings, messages } = await json(args)
-  expect([bookings.length, messages.length]).toEqual([2, 2])
+  expect({ bookings: bookings.length, messages: messages.length }).toEqual({ bookings: 2, messages: 2 })
   const booking = String(bookings[0].booking_id)
   const cancelled = await run(['trigger', 'guest-cancels', '--booking', booking])
-  expect([cancelled.code, cancelled.stdout]).toEqual([
-    0,
-    `scenario  guest-cancels\nbookings  ${booking} cancelled\nmessages  -\n`,
-  ])
+  expect(cancelled).toMatchObject({
+    code: 0,
+    stdout: `scenario  guest-cancels\nbookings  ${booking} cancelled\nmessages  -\n`,
+  })
   const again = await run(['trigger', 'guest-cancels', '--booking', booking])
-  expect([again.code, again.stderr]).toEqual([
-    1,
-    expect.stringContaining('the booking is not pending or confirmed'),
-  ])
+  expect(again).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('the booking is not pending or confirmed'),
+  })
   expect((await run(['trigger', 'unknown'])).code).toBe(1)
   const wrong = await run(['trigger', 'guest-books', '--count', 'many'])
-  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('count')])
+  expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('count') })
   expect((await run(['trigger', 'guest-books', '--listing', 'x'])).code).toBe(2)
   expect((await run(['trigger', 'guest-books', '--sandbox'])).code).toBe(2)
 })
@@ -59,7 +59,7 @@ test.concurrent('partnerctl faults sets, lists and clears rules, from a file or 
   await Bun.write(file, JSON.stringify({ rules }))
   expect((await json(['faults', 'set', file])).rules).toMatchObject(rules)
   const met = await run(['me', '--sandbox'])
-  expect([met.code, met.stderr]).toEqual([1, expect.stringContaining('responded 502')])
+  expect(met).toMatchObject({ code: 1, stderr: expect.stringContaining('responded 502') })
   await expect
     .poll(async () => (await run(['requests', 'list', '--status', '502'])).stdout)
     .toMatch(/502 {2}GET \/sandbox\/me .* ms, bad_gateway /)

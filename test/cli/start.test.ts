@@ -32,8 +32,8 @@ test('no command of a partner loads the packages of the database, which take lon
   const loaded = await Promise.all(files.map(packagesOf))
   expect(loaded.flatMap((packages) => [...packages])).toContain('citty')
   for (const [index, packages] of loaded.entries())
-    expect([files[index], ['mongoose', 'mongodb', 'ioredis'].filter((name) => packages.has(name))]).toEqual([
-      files[index],
-      [],
-    ])
+    expect({
+      file: files[index],
+      loaded: ['mongoose', 'mongodb', 'ioredis'].filter((name) => packages.has(name)),
+    }).toEqual({ file: files[index], loaded: [] })
 })

@@ -59,7 +59,11 @@ test('nothing that a host or a guest wrote reaches an administrator as a control
   for (const command of commands)
     for (const more of command[0] === 'hosts' ? [[], ['--json']] : [[]]) {
       const { stdout, stderr } = await partnerctlHere([...command, ...more], administrator())
-      expect([command[0], stdout.match(controls), stderr.match(controls)]).toEqual([command[0], null, null])
+      expect({
+        command: command[0],
+        controlsInStdout: stdout.match(controls),
+        controlsInStderr: stderr.match(controls),
+      }).toEqual({ command: command[0], controlsInStdout: null, controlsInStderr: null })
     }
   for (const output of ['table', 'csv', 'ndjson']) {
     const { stdout } = await partnerctl(
@@ -70,7 +74,11 @@ test('nothing that a host or a guest wrote reaches an administrator as a control
         XDG_STATE_HOME: await mkdtemp(join(tmpdir(), 'partner-text-')),
       },
     )
-    expect([output, stdout.match(controls), stdout.includes('D')]).toEqual([output, null, true])
+    expect({ output, controls: stdout.match(controls), isComplete: stdout.includes('D') }).toEqual({
+      output,
+      controls: null,
+      isComplete: true,
+    })
   }
 })
 
@@ -115,8 +123,14 @@ test('text from a foreign server never starts a new line', async () => {
     ['feed', 'show', '7'],
   ]) {
     const { stdout, stderr } = await partnerctl(command, environment)
-    expect([command, `${stdout}${stderr}`]).toEqual([command, expect.stringContaining('FORGED')])
-    expect([command, `${stdout}${stderr}`.match(/^\s*FORGED/m)]).toEqual([command, null])
+    expect({ command, output: `${stdout}${stderr}` }).toEqual({
+      command,
+      output: expect.stringContaining('FORGED'),
+    })
+    expect({ command, forgedLine: `${stdout}${stderr}`.match(/^\s*FORGED/m) }).toEqual({
+      command,
+      forgedLine: null,
+    })
   }
   await foreign.stop(true)
 })
@@ -144,10 +158,10 @@ test('a state file that cannot be kept is named', async () => {
     PARTNER_BASE_URL: server.url,
     PARTNER_API_KEY: actor.key,
   })
-  expect([code, stderr]).toEqual([
-    1,
-    expect.stringContaining(`Cannot write the state file "${file}/state.json": file already exists`),
-  ])
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringContaining(`Cannot write the state file "${file}/state.json": file already exists`),
+  })
 })
 
 /** The body (`now`) and the status of the response from a foreign server, or from a service that was taken over. */
@@ -166,15 +180,15 @@ test('a response that does not come from the service is reported as such, whatev
     Object.assign(answers, { now: { data, meta: null }, status: 200 })
     for (const command of commands) {
       const { code, stderr } = await partnerctl(command, environment)
-      expect([command, data, code, stderr]).toEqual([
+      expect({ command, data, code, stderr }).toEqual({
         command,
         data,
-        1,
-        expect.stringContaining('is not from the partner interface'),
-      ])
+        code: 1,
+        stderr: expect.stringContaining('is not from the partner interface'),
+      })
     }
   }
   Object.assign(answers, { now: { error: { message: hostile, errors: [null, 5] } }, status: 422 })
   const { code, stderr } = await partnerctl(['me'], environment)
-  expect([code, stderr.match(controls)]).toEqual([1, null])
+  expect({ code, controls: stderr.match(controls) }).toEqual({ code: 1, controls: null })
 })

@@ -93,7 +93,7 @@ test('the client generates an Idempotency-Key for the operations that accept one
         method: method.toUpperCase(),
         path: path.replace(/^\/(v1|sandbox)/, '').replace(/\{\w+\}/g, '7'),
       }
-      expect([method, path, takesKey(sent)]).toEqual([method, path, takes])
+      expect({ method, path, takesKey: takesKey(sent) }).toEqual({ method, path, takesKey: takes })
     }
 })
 

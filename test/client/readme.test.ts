@@ -67,16 +67,16 @@ test('each section of the package with code is an example that a test runs', () 
 test.concurrent.each(Object.keys(runtimes) as Runtime[])('the examples work in %s', async (runtime) => {
   const { actor, environment } = await partner()
   const check = await (await start(runtime, 'Check the key', environment))()
-  expect([check.stderr, check.stdout]).toEqual([
-    '',
-    expect.stringMatching(/^Test key may .*bookings\.read.* requests left\n$/),
-  ])
+  expect(check).toMatchObject({
+    stderr: '',
+    stdout: expect.stringMatching(/^Test key may .*bookings\.read.* requests left\n$/),
+  })
   const book = await start(runtime, 'Book safely', environment)
   const [first, again] = [await book(), await book()]
   expect(first).toEqual({ code: 0, stderr: '', stdout: expect.stringMatching(/^Booked as \d+\n$/) })
   expect(again).toEqual(first)
   const played = await (await start(runtime, 'Test your integration', environment))()
-  expect([played.stderr, played.stdout]).toEqual(['', '3 guests have booked\nAnswers still to be lost: 0\n'])
+  expect(played).toMatchObject({ stderr: '', stdout: '3 guests have booked\nAnswers still to be lost: 0\n' })
   const { data } = (await actor.send('GET', '/sandbox/integrations/provider_one/bookings')).body
   const all = data.Bookings.map((one: Record<string, unknown>) => `${one.booking_id} ${one.status}\n`).join(
     '',
@@ -111,7 +111,10 @@ test.concurrent.each(Object.keys(runtimes) as Runtime[])(
         await Bun.sleep(20)
       }
     }
-    expect([await post(body), await post(body.replace('77', '78'))]).toEqual([204, 401])
+    expect({ genuine: await post(body), forged: await post(body.replace('77', '78')) }).toEqual({
+      genuine: 204,
+      forged: 401,
+    })
     child.kill('SIGTERM')
     expect(await new Response(child.stdout).text()).toBe('77\n')
   },

@@ -112,10 +112,10 @@ test('the standard switches of OpenTelemetry turn traces off, and what the servi
   expect(tracing({ OTEL_SDK_DISABLED: 'false', OTEL_TRACES_EXPORTER: 'otlp' })?.url).toBe(
     'http://collector:4318/v1/traces',
   )
-  expect([tracing({ OTEL_SDK_DISABLED: 'true' }), tracing({ OTEL_TRACES_EXPORTER: 'none' })]).toEqual([
-    undefined,
-    undefined,
-  ])
+  expect({
+    disabled: tracing({ OTEL_SDK_DISABLED: 'true' }),
+    withoutExporter: tracing({ OTEL_TRACES_EXPORTER: 'none' }),
+  }).toEqual({ disabled: undefined, withoutExporter: undefined })
   const refused = { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_TRACES_SAMPLER: 'always_on' }
   expect(problemsOf({ ...collector, ...refused })).toEqual([
     'OTEL_EXPORTER_OTLP_PROTOCOL must be one of http/protobuf',

@@ -38,10 +38,10 @@ test('behind nginx a client has its own address, metrics are closed, and a body 
     const sent = Bun.$`curl --interface ${address} ${headers} ${request}`.env(proxy.environment)
     return (await sent.quiet()).stdout.toString()
   }
-  expect([await statusFrom('127.0.0.2', '127.0.0.3'), await statusFrom('127.0.0.3', '127.0.0.2')]).toEqual([
-    '200',
-    '403',
-  ])
+  expect({
+    allowed: await statusFrom('127.0.0.2', '127.0.0.3'),
+    claiming: await statusFrom('127.0.0.3', '127.0.0.2'),
+  }).toEqual({ allowed: '200', claiming: '403' })
 
   const authorization = `Bearer ${METRICS_TOKEN}`
   const statusOf = async (url: string) => (await proxy.fetch(url, { headers: { authorization } })).status
@@ -55,7 +55,7 @@ test('behind nginx a client has its own address, metrics are closed, and a body 
     '/metrics?x',
     '/METRICS',
   ])
-    expect([path, await statusOf(proxy.url + path)]).toEqual([path, 404])
+    expect({ path, status: await statusOf(proxy.url + path) }).toEqual({ path, status: 404 })
   // The service would resolve these paths to /metrics, but nginx would not.
   for (const path of [
     '/x%2fy/../metrics',
@@ -65,7 +65,7 @@ test('behind nginx a client has its own address, metrics are closed, and a body 
   ]) {
     const request = ['-s', '-o', '/dev/null', '-w', '%{http_code}', '--path-as-is', proxy.url + path]
     const sent = Bun.$`curl -H ${`authorization: ${authorization}`} ${request}`.env(proxy.environment)
-    expect([path, (await sent.quiet()).stdout.toString()]).toEqual([path, '400'])
+    expect({ path, status: (await sent.quiet()).stdout.toString() }).toEqual({ path, status: '400' })
   }
   expect(await statusOf(`${proxy.url}/metrics?of=a%2fb`)).toBe(404)
   // pnpm and Yarn escape the slash in the name of a package.

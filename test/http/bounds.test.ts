@@ -22,10 +22,10 @@ test('a body of more than 100,000 values gets 422 before it is parsed, and comma
   const listing = (x: string) =>
     actor.send('POST', '/v1/listings', { body: `{"name":"L","x":${x},"original_id":"values"}` })
   const { status, body } = await listing(`[${'0,'.repeat(99_999)}0]`)
-  expect([status, body.error.errors]).toEqual([
-    422,
-    [{ path: 'body', code: 'max', message: 'The body must contain at most 100000 values' }],
-  ])
+  expect({ status, errors: body.error.errors }).toEqual({
+    status: 422,
+    errors: [{ path: 'body', code: 'max', message: 'The body must contain at most 100000 values' }],
+  })
   expect((await listing(JSON.stringify('{[,'.repeat(200_000)))).status).toBe(201)
   expect((await listing(`[${'0,'.repeat(99_000)}0]`)).status).toBe(200)
 })
@@ -209,7 +209,10 @@ test('a key whose responses are left unread gets 429 for a large read, and the l
   const release = reserveUnsent(actor.keyId, 8 * mebibyte)
   expect((await create()).status).toBe(201)
   const refused = await actor.send('GET', '/v1/listings')
-  expect([refused.status, refused.body.error.type]).toEqual([429, 'rate_limit_error'])
+  expect({ status: refused.status, type: refused.body.error.type }).toEqual({
+    status: 429,
+    type: 'rate_limit_error',
+  })
   release()
   expect((await actor.send('GET', '/v1/listings')).body.meta.pagination.total).toBe(2)
 })
@@ -220,14 +223,18 @@ test('a page of listings beyond 1 MiB is complete, and a listing has at most 2,0
   const room_types = Array.from({ length: 4 }, () => ({ name: 'R', rooms }))
   for (const name of ['A', 'B']) await actor.send('POST', '/v1/listings', { body: { name, room_types } })
   const { status, text, body } = await actor.send('GET', '/v1/listings?per_page=2')
-  expect([status, Buffer.byteLength(text) > mebibyte, body.data.length]).toEqual([200, true, 2])
+  expect({ status, isLarge: Buffer.byteLength(text) > mebibyte, listings: body.data.length }).toEqual({
+    status: 200,
+    isLarge: true,
+    listings: 2,
+  })
   expect(body.meta.pagination).toMatchObject({ total: 2, from: 1, to: 2 })
   const more = { room_types: [{ name: 'R', rooms }, { rooms: [{}] }] }
   const refused = await actor.send('PATCH', `/v1/listings/${body.data[0].id}`, { body: more })
-  expect([refused.status, refused.body.error.errors]).toMatchObject([
-    422,
-    [{ path: 'room_types', code: 'max' }],
-  ])
+  expect({ status: refused.status, errors: refused.body.error.errors }).toMatchObject({
+    status: 422,
+    errors: [{ path: 'room_types', code: 'max' }],
+  })
 })
 
 test('a listing is limited to 1 MiB as JSON, including after a merge', async () => {
@@ -242,6 +249,9 @@ test('a listing is limited to 1 MiB as JSON, including after a merge', async () 
   expect((await patch(100)).status).toBe(200)
   const before = (await actor.send('GET', path)).body.data
   const refused = await patch(400)
-  expect([refused.status, refused.body.error.errors]).toMatchObject([422, [{ path: 'body', code: 'max' }]])
+  expect({ status: refused.status, errors: refused.body.error.errors }).toMatchObject({
+    status: 422,
+    errors: [{ path: 'body', code: 'max' }],
+  })
   expect((await actor.send('GET', path)).body.data).toEqual(before)
 })

@@ -37,11 +37,10 @@ test('a retry gets the first response byte for byte, under its own request id, a
     email: 'k1@example.com',
     first_name: 'A',
   })
-  expect([first.status, again.status, again.text]).toEqual([201, 201, first.text])
-  expect([first.headers.get('idempotent-replayed'), again.headers.get('idempotent-replayed')]).toEqual([
-    null,
-    'true',
-  ])
+  expect(first.status).toBe(201)
+  expect(first.headers.get('idempotent-replayed')).toBeNull()
+  expect(again).toMatchObject({ status: 201, text: first.text })
+  expect(again.headers.get('idempotent-replayed')).toBe('true')
   expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
   expect(again.body.meta.request_id).toBe(first.headers.get('x-request-id'))
   expect(
@@ -53,7 +52,10 @@ test('an Idempotency-Key reused with another body gets 409, even if only an unkn
   await keyed('k2', '/v1/users', user('k2@example.com'))
   for (const body of [user('other@example.com'), user('k2@example.com', { unknown: 1 })]) {
     const response = await keyed('k2', '/v1/users', body)
-    expect([response.status, response.body.error.type]).toEqual([409, 'idempotency_key_mismatch'])
+    expect({ status: response.status, type: response.body.error.type }).toEqual({
+      status: 409,
+      type: 'idempotency_key_mismatch',
+    })
   }
 })
 
@@ -76,7 +78,10 @@ test('wrong dates and lengths get 422 before any look-up, even under a used Idem
   ])
   await keyed('k3c', '/v1/users', user('k3c@example.com'))
   const unborn = await keyed('k3c', '/v1/users', user('k3c@example.com', { date_of_birth: '2999-01-01' }))
-  expect([unborn.status, unborn.body.error.errors[0].path]).toEqual([422, 'date_of_birth'])
+  expect({ status: unborn.status, path: unborn.body.error.errors[0].path }).toEqual({
+    status: 422,
+    path: 'date_of_birth',
+  })
 })
 
 test('an Idempotency-Key can be used again if its request failed', async () => {
@@ -103,11 +108,11 @@ test('an expired response is not replayed, even before it is deleted', async () 
   expect((await keyed('k6', '/v1/listings', body)).status).toBe(201)
   offset = 86_400_000 + 1000
   const later = await keyed('k6', '/v1/listings', body)
-  expect([later.status, later.body.action, later.headers.get('idempotent-replayed')]).toEqual([
-    200,
-    'updated',
-    null,
-  ])
+  expect({
+    status: later.status,
+    action: later.body.action,
+    replayed: later.headers.get('idempotent-replayed'),
+  }).toEqual({ status: 200, action: 'updated', replayed: null })
   expect((await keyed('k6', '/v1/listings', body)).headers.get('idempotent-replayed')).toBe('true')
   offset = 0
   // A key may contain a person's name, so only its keyed hash is stored.
@@ -156,7 +161,7 @@ test('a booking is replayed even if its listing has become inactive', async () =
   await listingModel(service.live.db).updateOne({ id: listing_id }, { listing_status: 'inactive' })
   const again = await keyed('k7', '/v1/bookings', body)
   await listingModel(service.live.db).updateOne({ id: listing_id }, { listing_status: 'draft' })
-  expect([again.status, again.text]).toEqual([201, first.text])
+  expect(again).toMatchObject({ status: 201, text: first.text })
 })
 
 test('fifty concurrent equal requests over two processes have one effect and one response for each endpoint', async () => {
@@ -199,9 +204,12 @@ test('an availability push repeated under its Idempotency-Key does not restore u
   const book = () =>
     owner.send('POST', '/v1/bookings', { body: { user_id, listing_id, room_type_id, ...stay } })
   const first = await keyed('push', availability, body, owner)
-  expect([first.status, (await book()).status]).toEqual([200, 201])
+  expect({ pushed: first.status, booked: (await book()).status }).toEqual({ pushed: 200, booked: 201 })
   const again = await keyed('push', availability, body, owner)
-  expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
+  expect({ text: again.text, replayed: again.headers.get('idempotent-replayed') }).toEqual({
+    text: first.text,
+    replayed: 'true',
+  })
   expect((await book()).body.error.errors[0].code).toBe('unavailable')
 })
 
@@ -219,7 +227,10 @@ test('messages ignore every Idempotency-Key, and only the duplicate window suppr
   const messages = `/v1/bookings/${seeded.booking_id}/messages`
   const send = async (key: string, text: string) => {
     const { status, body, headers } = await keyed(key, messages, { message: { text } })
-    expect([status, headers.has('idempotent-replayed')]).toEqual([201, false])
+    expect({ status, isReplayed: headers.has('idempotent-replayed') }).toEqual({
+      status: 201,
+      isReplayed: false,
+    })
     return body.data.message.id as number
   }
   const first = await send('message', 'One')

@@ -30,15 +30,24 @@ test.each(Object.keys(writes))('%s names an unknown field, or refuses it if aske
   const [method = '', pattern = ''] = name.split(' ')
   const sent = { ...body(), surprise: 1 }
   const refused = await writer.send(method, path, { body: sent, headers: strict })
-  expect([refused.status, refused.body.error.errors]).toEqual([422, [refusal('surprise')]])
+  expect({ status: refused.status, errors: refused.body.error.errors }).toEqual({
+    status: 422,
+    errors: [refusal('surprise')],
+  })
   expect(refused.headers.get('preference-applied')).toBe('handling=strict')
   const keyless = await service.send(method, fill(pattern), { body: sent, headers: strict })
-  expect([keyless.status, keyless.headers.get('preference-applied')]).toEqual([401, 'handling=strict'])
+  expect({ status: keyless.status, preferenceApplied: keyless.headers.get('preference-applied') }).toEqual({
+    status: 401,
+    preferenceApplied: 'handling=strict',
+  })
   const accepted = await writer.send(method, path, { body: sent })
   expect(accepted.headers.has('preference-applied')).toBe(false)
   // A certification is already running.
   if (name === 'POST /sandbox/certifications') return expect(accepted.status).toBe(409)
-  expect([accepted.status < 300, accepted.body.meta.ignored]).toEqual([true, ['surprise']])
+  expect({ isAccepted: accepted.status < 300, ignored: accepted.body.meta.ignored }).toEqual({
+    isAccepted: true,
+    ignored: ['surprise'],
+  })
 })
 
 const create = (body: object, sending: Sending = {}, by: Actor = actor) =>
@@ -46,7 +55,10 @@ const create = (body: object, sending: Sending = {}, by: Actor = actor) =>
 
 test('meta.ignored is absent if nothing was ignored, and a strict request without such fields succeeds', async () => {
   const { status, body, headers } = await create({ location: { city: 'Girona' } }, { headers: strict })
-  expect([status, headers.get('preference-applied')]).toEqual([201, 'handling=strict'])
+  expect({ status, preferenceApplied: headers.get('preference-applied') }).toEqual({
+    status: 201,
+    preferenceApplied: 'handling=strict',
+  })
   expect(Object.keys(body.meta)).toEqual(['request_id'])
 })
 
@@ -108,9 +120,15 @@ test('a replay keeps the bytes of the first response, and a strict repeat of an 
   const first = await create({ surprise: 1 }, sending)
   expect(first.body.meta.ignored).toEqual(['surprise'])
   const again = await create({ surprise: 1 }, sending)
-  expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first.text, 'true'])
+  expect({ text: again.text, replayed: again.headers.get('idempotent-replayed') }).toEqual({
+    text: first.text,
+    replayed: 'true',
+  })
   const repeated = await create({ surprise: 1 }, { headers: { ...sending.headers, ...strict } })
-  expect([repeated.status, repeated.body.error.errors]).toEqual([422, [refusal('surprise')]])
+  expect({ status: repeated.status, errors: repeated.body.error.errors }).toEqual({
+    status: 422,
+    errors: [refusal('surprise')],
+  })
   const key = { 'idempotency-key': crypto.randomUUID(), ...strict }
   await create({}, { headers: key })
   const replayed = await create({}, { headers: key })
@@ -176,11 +194,11 @@ test.each(resources)(
   async (_, make) => {
     const { path, method, read, readOnly } = await make()
     const back = await actor.send(method, path, { body: read, headers: strict })
-    expect([back.status, back.body.error?.errors, back.body.meta?.ignored]).toEqual([
-      200,
-      undefined,
-      undefined,
-    ])
+    expect({
+      status: back.status,
+      errors: back.body.error?.errors,
+      ignored: back.body.meta?.ignored,
+    }).toEqual({ status: 200, errors: undefined, ignored: undefined })
     const changed = { ...read, [readOnly]: 'another value' }
     const refused = await actor.send(method, path, { body: changed, headers: strict })
     // The first write changed `updated_at`, so the response may also name that field.
@@ -294,8 +312,10 @@ test.each([
   [`a="${'\\"'.repeat(2000)}`, false],
 ])('Prefer: %s is strict: %s', async (prefer, isStrict) => {
   const { status, headers } = await create({ surprise: 1 }, { headers: { prefer } })
-  expect([status, headers.get('preference-applied')]).toEqual(
-    isStrict ? [422, 'handling=strict'] : [201, null],
+  expect({ status, preferenceApplied: headers.get('preference-applied') }).toEqual(
+    isStrict
+      ? { status: 422, preferenceApplied: 'handling=strict' }
+      : { status: 201, preferenceApplied: null },
   )
 })
 
@@ -307,7 +327,13 @@ test('several Prefer headers are one list, and a request without a body applies 
   const response = await service.app.handle(
     new Request('http://localhost/v1/listings', { method: 'POST', headers, body }),
   )
-  expect([response.status, response.headers.get('preference-applied')]).toEqual([422, 'handling=strict'])
+  expect({ status: response.status, preferenceApplied: response.headers.get('preference-applied') }).toEqual({
+    status: 422,
+    preferenceApplied: 'handling=strict',
+  })
   const read = await actor.send('GET', '/v1/me', { headers: strict })
-  expect([read.status, read.headers.get('preference-applied')]).toEqual([200, null])
+  expect({ status: read.status, preferenceApplied: read.headers.get('preference-applied') }).toEqual({
+    status: 200,
+    preferenceApplied: null,
+  })
 })

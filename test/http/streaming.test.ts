@@ -37,11 +37,11 @@ test.each([100_000, 5_000_000])(
   'streamJson() sends %i characters completely, with the headers of the response',
   async (length) => {
     const response = await overSocket(text(length))
-    expect([
-      response.status,
-      response.headers.get('content-type'),
-      response.headers.get('x-request-id'),
-    ]).toEqual([200, 'application/json', 'r'])
+    expect({
+      status: response.status,
+      contentType: response.headers.get('content-type'),
+      requestId: response.headers.get('x-request-id'),
+    }).toEqual({ status: 200, contentType: 'application/json', requestId: 'r' })
     expect(((await response.json()) as string).length).toBe(length)
   },
 )

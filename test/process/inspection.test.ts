@@ -17,10 +17,10 @@ test('shardFinding() fails if a shard is being removed or not added yet, or if t
     detail: 'rs1 rs1/a:27018,b:27018, rs2 rs2/a:27018,b:27018',
   })
   const draining = shardFinding({ shards: [first, shard('rs2', { draining: true })] })
-  expect([draining.state, draining.detail]).toEqual([
-    'failed',
-    expect.stringMatching(/rs2.* is being removed$/),
-  ])
+  expect(draining).toMatchObject({
+    state: 'failed',
+    detail: expect.stringMatching(/rs2.* is being removed$/),
+  })
   expect(shardFinding({ shards: [shard('rs1', { state: 0 })] }).state).toBe('failed')
   expect(shardFinding({ shards: [] }).state).toBe('failed')
 })

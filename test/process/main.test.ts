@@ -38,7 +38,7 @@ test('src/main.ts requires both addresses and the secret in production', async (
 
 test('src/main.ts exits 2 with one line for a secret that is missing from its file', async () => {
   const { code, lines } = await runService({ SECRET_KEY_FILE: '/nowhere/secret' })
-  expect([code, lines]).toEqual([2, ['SECRET_KEY_FILE must be the path of a readable file']])
+  expect({ code, lines }).toEqual({ code: 2, lines: ['SECRET_KEY_FILE must be the path of a readable file'] })
 })
 
 test.each(['1', '2'])(

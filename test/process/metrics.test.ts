@@ -37,7 +37,11 @@ test('GET /metrics shows requests by route and status, rate limit decisions, bot
   const series = await scrapeOf(service, METRICS_TOKEN)
   const count = (route: string, of: number) =>
     series.get(`http_request_seconds_count{method="GET",route="${route}",status="${of}"}`)
-  expect([count('/v1/me', 200), count('/v1/listings/:id', 404), count('none', 404)]).toEqual([2, 1, 1])
+  expect({
+    me: count('/v1/me', 200),
+    listing: count('/v1/listings/:id', 404),
+    none: count('none', 404),
+  }).toEqual({ me: 2, listing: 1, none: 1 })
   expect((series.get(allowed) ?? 0) - (before.get(allowed) ?? 0)).toBe(3)
   expect(series.get('store_ping_seconds{store="database"}')).toBeGreaterThan(0)
   expect(series.get('store_ping_seconds{store="redis"}')).toBeGreaterThan(0)
@@ -125,5 +129,5 @@ test('GET /metrics responds 404 without the token or if no token is set', async 
   const closed = await testApp()
   const tries = [service.send('GET', '/metrics'), closed.send('GET', '/metrics', { headers })]
   for (const { status, body } of await Promise.all(tries))
-    expect([status, body.error.type]).toEqual([404, 'not_found'])
+    expect({ status, type: body.error.type }).toEqual({ status: 404, type: 'not_found' })
 })

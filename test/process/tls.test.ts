@@ -104,7 +104,7 @@ test.each(isSoak ? [2, 3] : [1])(
     const authorization = `Bearer ${METRICS_TOKEN}`
     for (const host of ['a', 'ab']) {
       const led = await ask('/x/metrics', first.authority, { host, authorization })
-      expect([host, led.status]).toEqual([host, 404])
+      expect({ host, status: led.status }).toEqual({ host, status: 404 })
       expect(led.headers.get('strict-transport-security')).toBe('max-age=31536000')
     }
 

@@ -152,7 +152,10 @@ test.concurrent('a keyed booking and its hint are one trace, whose spans have no
   expect(exported).not.toContain('canary')
   expect(exported).not.toContain(partner.actor.key)
   for (const { path, headers } of collector.requests)
-    expect([path, headers.get('authorization')]).toEqual(['/v1/traces', `Bearer ${secret}`])
+    expect({ path, authorization: headers.get('authorization') }).toEqual({
+      path: '/v1/traces',
+      authorization: `Bearer ${secret}`,
+    })
   expect(collector.resources[0]).toEqual({
     'service.name': 'partner-interface',
     'deployment.environment.name': 'test',

@@ -69,11 +69,11 @@ test.concurrent("a sandbox's clock moves forward by up to 400 days, and no other
   const read = async (who: Actor) => (await who.send('GET', '/sandbox/clock')).body.data
   expect((await read(actor)).advanced_seconds).toBe(0)
   const moved = await advance(actor, 25 * hour)
-  expect([moved.status, moved.body.data.advanced_seconds, moved.body.meta.sandbox]).toEqual([
-    200,
-    25 * hour,
-    true,
-  ])
+  expect({
+    status: moved.status,
+    advanced_seconds: moved.body.data.advanced_seconds,
+    sandbox: moved.body.meta.sandbox,
+  }).toEqual({ status: 200, advanced_seconds: 25 * hour, sandbox: true })
   expect(Date.parse(moved.body.data.now)).toBeGreaterThan(Date.now() + 24.9 * hour * 1000)
   for (const [value, code] of [
     [undefined, 'required'],
@@ -86,13 +86,16 @@ test.concurrent("a sandbox's clock moves forward by up to 400 days, and no other
     ['60', 'invalid'],
   ]) {
     const { status, body } = await advance(actor, value)
-    expect([status, body.error.errors], String(value)).toEqual([
-      422,
-      [{ path: 'advance_seconds', code, message: expect.any(String) }],
-    ])
+    expect({ status, errors: body.error.errors }, String(value)).toEqual({
+      status: 422,
+      errors: [{ path: 'advance_seconds', code, message: expect.any(String) }],
+    })
   }
   const [mine, theirs] = [await read(actor), await read(neighbour)]
-  expect([mine.advanced_seconds, theirs.advanced_seconds]).toEqual([25 * hour, 0])
+  expect({ mine: mine.advanced_seconds, theirs: theirs.advanced_seconds }).toEqual({
+    mine: 25 * hour,
+    theirs: 0,
+  })
   expect((await advance(actor, 400 * day - 25 * hour)).body.data.advanced_seconds).toBe(400 * day)
   expect((await actor.send('POST', '/v1/clock', { body: { advance_seconds: 1 } })).status).toBe(404)
   await actor.send('DELETE', '/sandbox')

@@ -65,30 +65,49 @@ test.concurrent('each fault responds as the contract, a proxy or an expired key 
     { fault: 'slow', delay_milliseconds: 50 },
   )
   const limited = await once(actor, 'GET', path)
-  expect([limited.status, limited.headers.get('retry-after'), limited.body.error]).toMatchObject([
-    429,
-    '7',
-    { type: 'rate_limit_error', errors: [{ path: 'retry_after', code: 'rate_limited', message: '7' }] },
-  ])
+  expect({
+    status: limited.status,
+    retryAfter: limited.headers.get('retry-after'),
+    error: limited.body.error,
+  }).toMatchObject({
+    status: 429,
+    retryAfter: '7',
+    error: {
+      type: 'rate_limit_error',
+      errors: [{ path: 'retry_after', code: 'rate_limited', message: '7' }],
+    },
+  })
   expect(limited.headers.get('ratelimit')).toContain(';r=0;')
   const failed = await once(actor, 'GET', path)
-  expect([failed.status, failed.body.error.type, failed.headers.has('retry-after')]).toEqual([
-    500,
-    'internal_error',
-    false,
-  ])
+  expect({
+    status: failed.status,
+    type: failed.body.error.type,
+    hasRetryAfter: failed.headers.has('retry-after'),
+  }).toEqual({ status: 500, type: 'internal_error', hasRetryAfter: false })
   const gateway = await once(actor, 'GET', path)
-  expect([gateway.status, gateway.headers.get('content-type')]).toEqual([502, 'text/html'])
+  expect({ status: gateway.status, contentType: gateway.headers.get('content-type') }).toEqual({
+    status: 502,
+    contentType: 'text/html',
+  })
   expect(gateway.text).toContain('<h1>502 Bad Gateway</h1>')
   const refused = await once(actor, 'GET', path)
-  expect([refused.status, refused.body.error.message]).toEqual([401, 'API key has expired'])
+  expect({ status: refused.status, message: refused.body.error.message }).toEqual({
+    status: 401,
+    message: 'API key has expired',
+  })
   const late = await once(actor, 'GET', path)
-  expect([late.status, late.body.data.length]).toEqual([200, plain.body.data.length])
+  expect({ status: late.status, listings: late.body.data.length }).toEqual({
+    status: 200,
+    listings: plain.body.data.length,
+  })
   const named = [limited, failed, gateway, refused, late].map(({ headers }) => headers.get('sandbox-fault'))
   expect(named).toEqual(['rate_limited', 'internal_error', 'bad_gateway', 'unauthorized', 'slow'])
   // A request with a fault counts like any other request, and its key keeps working.
   const after = await once(actor, 'GET', path)
-  expect([after.status, after.headers.has('sandbox-fault')]).toEqual([200, false])
+  expect({ status: after.status, hasFault: after.headers.has('sandbox-fault') }).toEqual({
+    status: 200,
+    hasFault: false,
+  })
   const remaining = ({ headers }: typeof after) => Number(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1])
   expect(remaining(plain) - remaining(after)).toBe(7)
   await service.logged()
@@ -182,10 +201,11 @@ test.concurrent('errors, pages and large lists are lost and cut like other respo
   })
   for (const path of ['/sandbox/bookings/1/messages', '/sandbox/listings']) {
     const { bytes, end } = await get(path)
-    expect([
+    expect({
       end,
-      bytes.includes('sandbox-fault: cut_response') || bytes.includes('Sandbox-Fault: cut_response'),
-    ]).toEqual(['ECONNRESET', true])
+      namesFault:
+        bytes.includes('sandbox-fault: cut_response') || bytes.includes('Sandbox-Fault: cut_response'),
+    }).toEqual({ end: 'ECONNRESET', namesFault: true })
     expect(bytes.endsWith('0\r\n\r\n')).toBe(false)
   }
   expect((await get('/sandbox/me')).end).toBe('closed')
@@ -300,7 +320,7 @@ test.concurrent('the rules of a response can be sent back unchanged', async ({ e
   const rules = [{ fault: 'slow', times: 2 }, { fault: 'hint_lost' }]
   const { body } = await setRules(actor, ...rules)
   const again = await setRules(actor, ...body.data.rules)
-  expect([again.status, again.body.data]).toEqual([200, body.data])
+  expect({ status: again.status, data: again.body.data }).toEqual({ status: 200, data: body.data })
 })
 
 test.concurrent('invalid rules change nothing, and each problem names its rule', async ({ expect }) => {
@@ -340,8 +360,12 @@ test.concurrent('invalid rules change nothing, and each problem names its rule',
     [[{ fault: 'slow' }, null], 'rules.1', 'required'],
   ] as const) {
     const { status, body } = await once(actor, 'PUT', '/sandbox/faults', { rules })
-    const found = body.error?.errors?.map((one: { path: string; code: string }) => [one.path, one.code])
-    expect([status, found?.[0]], JSON.stringify(rules)?.slice(0, 80)).toEqual([422, [path, code]])
+    const first = body.error?.errors?.[0]
+    expect({ status, path: first?.path, code: first?.code }, JSON.stringify(rules)?.slice(0, 80)).toEqual({
+      status: 422,
+      path,
+      code,
+    })
   }
   expect(await leftOf(actor)).toEqual([{ after: 0, times: 1 }])
   const known = { fault: 'slow', operation: 'replyAsSandboxGuest', unknown: 1 }

@@ -57,11 +57,11 @@ test("a new sandbox holds the contract's ids and bookings in each status", async
   for (const user_id of [1001, 1002]) {
     const body = { user_id, listing_id: 2002, checkin_at: '2030-01-01', checkout_at: '2030-02-01' }
     const booking = await actor.send('POST', '/sandbox/bookings', { body })
-    expect([booking.status, booking.body.meta.sandbox, booking.body.data.room_type_id]).toEqual([
-      201,
-      true,
-      3003,
-    ])
+    expect({
+      status: booking.status,
+      sandbox: booking.body.meta.sandbox,
+      room_type_id: booking.body.data.room_type_id,
+    }).toEqual({ status: 201, sandbox: true, room_type_id: 3003 })
   }
 })
 
@@ -79,14 +79,14 @@ test('bookings created, confirmed and cancelled in the sandbox appear in its fee
   const last = (await feed(actor)).data.Bookings.at(-1)
   expect(last).toMatchObject({ booking_id, status: 'pending' })
   const confirmed = await actor.send('POST', `/sandbox/bookings/${booking_id}/confirm`)
-  expect([confirmed.status, confirmed.body.data.Booking.status, confirmed.body.meta.sandbox]).toEqual([
-    200,
-    'confirmed',
-    true,
-  ])
+  expect({
+    status: confirmed.status,
+    bookingStatus: confirmed.body.data.Booking.status,
+    sandbox: confirmed.body.meta.sandbox,
+  }).toEqual({ status: 200, bookingStatus: 'confirmed', sandbox: true })
   expect((await feed(actor)).data.Bookings.at(-1)).toMatchObject({ booking_id, status: 'confirmed' })
   const illegal = await actor.send('POST', `/sandbox/bookings/${booking_id}/confirm`)
-  expect([illegal.status, illegal.body.error.type]).toEqual([409, 'conflict'])
+  expect({ status: illegal.status, type: illegal.body.error.type }).toEqual({ status: 409, type: 'conflict' })
   expect((await actor.send('POST', `/sandbox/bookings/${booking_id}/cancel`)).body.data.Booking.status).toBe(
     'cancelled',
   )
@@ -128,19 +128,19 @@ test('DELETE /sandbox clears only the sandbox of its key, including stored respo
   const first = await create(actor)
   await create(other)
   const cleared = await actor.send('DELETE', '/sandbox')
-  expect([cleared.status, typeof cleared.body.data.message, cleared.body.meta.sandbox]).toEqual([
-    200,
-    'string',
-    true,
-  ])
+  expect({
+    status: cleared.status,
+    typeOfMessage: typeof cleared.body.data.message,
+    sandbox: cleared.body.meta.sandbox,
+  }).toEqual({ status: 200, typeOfMessage: 'string', sandbox: true })
   expect((await actor.send('GET', '/sandbox/listings')).body.meta.pagination.total).toBe(2)
   expect((await other.send('GET', '/sandbox/listings')).body.meta.pagination.total).toBe(3)
   const again = await create(actor)
-  expect([
-    again.status,
-    again.headers.has('idempotent-replayed'),
-    again.body.data.id === first.body.data.id,
-  ]).toEqual([201, false, false])
+  expect({
+    status: again.status,
+    isReplayed: again.headers.has('idempotent-replayed'),
+    isSame: again.body.data.id === first.body.data.id,
+  }).toEqual({ status: 201, isReplayed: false, isSame: false })
 })
 
 test('twenty concurrent first requests get the same sandbox', async () => {
@@ -269,7 +269,10 @@ test('two keys can store the same provider key, each in its own sandbox', async 
   const body = { provider_api_key: 'the-same-in-both' }
   for (const actor of [await service.actor(), await service.actor()]) {
     const response = await actor.send('POST', '/sandbox/integrations/provider_one/provider-key', { body })
-    expect([response.status, response.body.data?.status]).toEqual([200, 'created'])
+    expect({ status: response.status, keyStatus: response.body.data?.status }).toEqual({
+      status: 200,
+      keyStatus: 'created',
+    })
   }
 })
 
@@ -324,22 +327,26 @@ test('a sandbox is filled at most sixty times in ten minutes, and clearing it le
   await fillAndClear()
   await fillAndClear()
   const refused = await actor.send('GET', '/sandbox/listings', { asIs: true })
-  expect([refused.status, refused.body.error.type, Number(refused.headers.get('retry-after'))]).toEqual([
-    409,
-    'conflict',
-    expect.any(Number),
-  ])
+  expect({
+    status: refused.status,
+    type: refused.body.error.type,
+    retryAfter: Number(refused.headers.get('retry-after')),
+  }).toEqual({ status: 409, type: 'conflict', retryAfter: expect.any(Number) })
   const { paths } = (await actor.send('GET', '/openapi.json')).body
   for (const [path, methods] of Object.entries<Record<string, { responses: Record<string, object> }>>(paths))
     for (const [method, { responses }] of Object.entries(methods)) {
       if (!path.startsWith('/sandbox/') || /^\/sandbox\/(certifications|key|requests)\b/.test(path)) continue
-      expect([method, path, responses['409']]).toMatchObject([
-        ...[method, path],
-        { headers: { 'Retry-After': expect.any(Object) } },
-      ])
+      expect({ method, path, response: responses['409'] }).toMatchObject({
+        method,
+        path,
+        response: { headers: { 'Retry-After': expect.any(Object) } },
+      })
       if (method !== 'get' || path.includes('{id}') || path.includes('nights')) continue
       const target = path.replace('{provider}', 'provider_one').replace(/\{\w+\}/g, '1')
-      expect([target, (await actor.send('GET', target, { asIs: true })).status]).toEqual([target, 409])
+      expect({ target, status: (await actor.send('GET', target, { asIs: true })).status }).toEqual({
+        target,
+        status: 409,
+      })
     }
   offset += 601_000
   await sweepSandboxes({ ...service.sandbox, models })
@@ -382,7 +389,10 @@ test('a full sandbox refuses writes, explains how to clear it, and remains reada
     actor.send('POST', '/sandbox/users', { body: { email, first_name: 'A', last_name: 'B' } })
   await sandboxModel(service.sandbox.db).updateOne(open, { bytes: 64 * 1024 * 1024 })
   const full = await user('full@example.com')
-  expect([full.status, full.body.error.message]).toEqual([409, expect.stringContaining('DELETE /sandbox')])
+  expect({ status: full.status, message: full.body.error.message }).toEqual({
+    status: 409,
+    message: expect.stringContaining('DELETE /sandbox'),
+  })
   expect((await user('not an address')).status).toBe(422)
   // The estimate exceeds the actual size, so the service counts the documents and corrects the estimate.
   await sandboxModel(service.sandbox.db).updateOne(open, { bytes: 0, documents: 9999 })
@@ -419,12 +429,18 @@ test('a process with a wrong clock reads a sandbox as usual, but never fills, cl
   const before = await sandboxModel(service.sandbox.db).find({ key_id: actor.keyId }).lean()
   const read = await wrong.send('GET', '/sandbox/listings', { key: actor.key })
   const idsOf = ({ body }: typeof read) => body.data.map(({ id }: { id: number }) => id)
-  expect([read.status, idsOf(read)]).toEqual([200, idsOf(right)])
+  expect({ status: read.status, ids: idsOf(read) }).toEqual({ status: 200, ids: idsOf(right) })
   const cleared = await wrong.send('DELETE', '/sandbox', { key: actor.key, asIs: true })
-  expect([cleared.status, cleared.headers.get('retry-after')]).toEqual([500, '5'])
+  expect({ status: cleared.status, retryAfter: cleared.headers.get('retry-after') }).toEqual({
+    status: 500,
+    retryAfter: '5',
+  })
   const fresh = await service.actor()
   const refused = await wrong.send('GET', '/sandbox/listings', { key: fresh.key, asIs: true })
-  expect([refused.status, refused.headers.get('retry-after')]).toEqual([500, '5'])
+  expect({ status: refused.status, retryAfter: refused.headers.get('retry-after') }).toEqual({
+    status: 500,
+    retryAfter: '5',
+  })
   expect(await sandboxModel(service.sandbox.db).find({ key_id: actor.keyId }).lean()).toEqual(before)
   expect(await sandboxModel(service.sandbox.db).countDocuments({ key_id: fresh.keyId })).toBe(0)
 })

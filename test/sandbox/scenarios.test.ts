@@ -94,10 +94,10 @@ test.concurrent('a host confirms and a guest cancels the newest suitable booking
     cancellation_reason: 'The guest has other plans',
   })
   const again = await play(actor, 'guest-cancels', { booking_id: newer })
-  expect([again.status, again.body.error.message]).toEqual([
-    409,
-    'The scenario cannot be played: the booking is not pending or confirmed',
-  ])
+  expect({ status: again.status, message: again.body.error.message }).toEqual({
+    status: 409,
+    message: 'The scenario cannot be played: the booking is not pending or confirmed',
+  })
 })
 
 test.concurrent('a booking that is cancelled before it is seen never appears as pending', async ({
@@ -144,7 +144,11 @@ test.concurrent('last-unit leaves no unit on the named nights, and keeps units o
 }) => {
   const actor = await service.actor()
   const done = await played(actor, 'last-unit', { listing_id: 2002, checkin_at: '2031-05-01' })
-  expect([done.nights.length, done.nights[0], done.nights.at(-1)]).toEqual([30, '2031-05-01', '2031-05-30'])
+  expect({ nights: done.nights.length, first: done.nights[0], last: done.nights.at(-1) }).toEqual({
+    nights: 30,
+    first: '2031-05-01',
+    last: '2031-05-30',
+  })
   const { listing_id, room_type_id } = done
   const nights = await actor.send(
     'GET',
@@ -160,10 +164,10 @@ test.concurrent('last-unit leaves no unit on the named nights, and keeps units o
       body: { user_id: 1001, listing_id, room_type_id, checkin_at, checkout_at },
     })
   const refused = await book('2031-05-29', '2031-06-20')
-  expect([refused.status, refused.body.error.errors[0]]).toMatchObject([
-    422,
-    { path: 'checkin_at', code: 'unavailable' },
-  ])
+  expect({ status: refused.status, error: refused.body.error.errors[0] }).toMatchObject({
+    status: 422,
+    error: { path: 'checkin_at', code: 'unavailable' },
+  })
   expect((await book('2031-05-31', '2031-06-20')).status).toBe(201)
 })
 
@@ -187,10 +191,10 @@ test.concurrent('a guest writes until the conversation closes', async ({ expect 
   })
   expect(sent.status).toBe(409)
   const refused = await play(actor, 'guest-writes', { booking_id })
-  expect([refused.status, refused.body.error.message]).toEqual([
-    409,
-    'The scenario cannot be played: the booking has no open conversation',
-  ])
+  expect({ status: refused.status, message: refused.body.error.message }).toEqual({
+    status: 409,
+    message: 'The scenario cannot be played: the booking has no open conversation',
+  })
   expect((await played(actor, 'guest-writes')).bookings[0].booking_id).not.toBe(booking_id)
 })
 
@@ -225,31 +229,36 @@ test.concurrent('an invalid or impossible scenario plays nothing and states the 
     [{ booking_id: -1 }, 'booking_id', 'invalid'],
   ] as const) {
     const { status, body: answer } = await play(actor, 'guest-books', body)
-    const found = answer.error?.errors.map((one: { path: string; code: string }) => [one.path, one.code])
-    expect([status, found], JSON.stringify(body)).toEqual([422, [[path, code]]])
+    const found = answer.error?.errors.map((one: { path: string; code: string }) => ({
+      path: one.path,
+      code: one.code,
+    }))
+    expect({ status, found }, JSON.stringify(body)).toEqual({ status: 422, found: [{ path, code }] })
   }
   for (const name of ['host-confirms', 'guest-cancels', 'guest-writes', 'conversation-closes', 'history'])
     for (const listing_id of [foreign.listing_id, 999_999_999]) {
       const { status, body } = await play(actor, name, { listing_id })
-      expect([name, status, body.error?.errors[0]]).toMatchObject([
-        ...[name, 422],
-        { path: 'listing_id', code: 'invalid' },
-      ])
+      expect({ name, status, error: body.error?.errors[0] }).toMatchObject({
+        name,
+        status: 422,
+        error: { path: 'listing_id', code: 'invalid' },
+      })
     }
   const unknown = await play(actor, 'guest-cancels', { booking_id: foreign.booking_id })
-  expect([unknown.status, unknown.body.error.errors[0]]).toMatchObject([
-    422,
-    { path: 'booking_id', code: 'invalid' },
-  ])
+  expect({ status: unknown.status, error: unknown.body.error.errors[0] }).toMatchObject({
+    status: 422,
+    error: { path: 'booking_id', code: 'invalid' },
+  })
   const { listing_id, room_type_id } = await played(actor, 'last-unit', {
     listing_id: 2002,
     checkin_at: '2032-01-01',
   })
   const full = await play(actor, 'guest-books', { listing_id, checkin_at: '2032-01-10', count: 2 })
-  expect([full.status, full.body.error.message]).toEqual([
-    409,
-    'The scenario cannot be played: the listing has units for 0 of 2 stays of 30 nights from 2032-01-10',
-  ])
+  expect({ status: full.status, message: full.body.error.message }).toEqual({
+    status: 409,
+    message:
+      'The scenario cannot be played: the listing has units for 0 of 2 stays of 30 nights from 2032-01-10',
+  })
   expect(room_type_id).toBe(3003)
   expect(await feedOf(actor)).toHaveLength(before.length + 1)
   expect((await play(actor, 'guest-books', { listing_id: '2002', booking_id: null })).status).toBe(201)
@@ -296,10 +305,10 @@ test.concurrent('a scenario that does not fit in the sandbox is refused before i
   }))
   await messageModel(service.sandbox.db).insertMany(filling)
   const refused = await play(actor, 'guest-books', { count: 500, listing_id: 2002 })
-  expect([refused.status, refused.body.error.message]).toEqual([
-    409,
-    'The sandbox is full: clear it with DELETE /sandbox',
-  ])
+  expect({ status: refused.status, message: refused.body.error.message }).toEqual({
+    status: 409,
+    message: 'The sandbox is full: clear it with DELETE /sandbox',
+  })
   expect(await feedOf(actor)).toEqual(before)
   await played(actor, 'guest-books', { count: 2 })
 })

@@ -64,7 +64,10 @@ test.each(['name', 'original_id', 'parking'])(
     const { status, body } = await actor.send('POST', '/v1/listings', {
       body: { name: 'N', [field]: astral.repeat(256) },
     })
-    expect([status, body.error.errors]).toMatchObject([422, [{ path: field, code: 'max' }]])
+    expect({ status, errors: body.error.errors }).toMatchObject({
+      status: 422,
+      errors: [{ path: field, code: 'max' }],
+    })
   },
 )
 
@@ -78,10 +81,10 @@ test('POST /v1/listings distinguishes listings with the longest ids and URLs', a
   const [a, b] = [await create('a'), await create('b')]
   expect([a.status, b.status]).toEqual([201, 201])
   const again = await create('a')
-  expect([again.status, again.body.data.id]).toEqual([200, a.body.data.id])
+  expect({ status: again.status, id: again.body.data.id }).toEqual({ status: 200, id: a.body.data.id })
   const { original_url, name } = fields('b')
   const byUrl = await actor.send('POST', '/v1/listings', { body: { original_url, name } })
-  expect([byUrl.status, byUrl.body.data.id]).toEqual([200, b.body.data.id])
+  expect({ status: byUrl.status, id: byUrl.body.data.id }).toEqual({ status: 200, id: b.body.data.id })
   const sorted = await actor.send('GET', '/v1/listings?sort=name')
   expect(sorted.status).toBe(200)
 })
@@ -90,11 +93,11 @@ test('an Idempotency-Key of 255 characters replays its response', async () => {
   const headers = { 'idempotency-key': '~'.repeat(255) }
   const send = () => actor.send('POST', '/v1/listings', { headers, body: { name: 'Once' } })
   const [first, second] = [await send(), await send()]
-  expect([first.status, second.headers.get('idempotent-replayed'), second.text]).toEqual([
-    201,
-    'true',
-    first.text,
-  ])
+  expect(first.status).toBe(201)
+  expect({ text: second.text, replayed: second.headers.get('idempotent-replayed') }).toEqual({
+    text: first.text,
+    replayed: 'true',
+  })
 })
 
 test('POST /v1/listings accepts counts up to 2,147,483,647', async () => {

@@ -29,7 +29,10 @@ test.each([hour, -hour])(
       expect(outcomes).toEqual(Object.keys(bodies).map((name) => [name, 500, 'internal_error', '5']))
       expect((await actor.send('POST', '/sandbox/bookings/5002/confirm', { asIs: true })).status).toBe(500)
       const ready = await service.send('GET', '/readyz')
-      expect([ready.status, ready.body.failing]).toEqual([503, ['clock']])
+      expect({ status: ready.status, failing: ready.body.failing }).toEqual({
+        status: 503,
+        failing: ['clock'],
+      })
       expect((await actor.send('GET', '/v1/integrations/provider_one/bookings')).status).toBe(200)
     } finally {
       stepMilliseconds = 0

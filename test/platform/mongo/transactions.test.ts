@@ -65,7 +65,10 @@ describe.each([
     const some = ids('shared', 5)
     const { outcomes, transactions } = await inOneTurn(shares, `${name}-shared`, some.map(insert))
     expect(outcomes).toEqual(some.map((value) => ({ status: 'fulfilled', value })))
-    expect([await stored(`${name}-shared-`), transactions]).toEqual([some, 1])
+    expect({ stored: await stored(`${name}-shared-`), transactions }).toEqual({
+      stored: some,
+      transactions: 1,
+    })
   })
 
   test('do not fail because another one is refused', async () => {
@@ -88,12 +91,12 @@ describe.each([
   test('share a transaction at most eight at a time', async () => {
     const many = ids('many', 10)
     const { transactions } = await inOneTurn(shares, `${name}-many`, many.map(insert))
-    expect([await stored(`${name}-many-`), transactions]).toEqual([many, 2])
+    expect({ stored: await stored(`${name}-many-`), transactions }).toEqual({ stored: many, transactions: 2 })
   })
 })
 
 test('changes in step send each statement once', async () => {
   const some = ['once-1', 'once-2', 'once-3']
   const { inserts } = await inOneTurn(['in step'], 'once', some.map(insert))
-  expect([await stored('once-'), inserts]).toEqual([some, 1])
+  expect({ stored: await stored('once-'), inserts }).toEqual({ stored: some, inserts: 1 })
 })

@@ -31,7 +31,7 @@ async function redocly(folder: string, args: string[], environment: Record<strin
 
 test('the workflows pass a strict third-party linter', async () => {
   const { code, output } = await redocly(await download(), ['lint', 'workflows.arazzo.yaml'])
-  expect([code, output]).toEqual([0, expect.stringContaining('valid')])
+  expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('valid') })
 })
 
 test("a third-party runner follows all workflows in a key's sandbox, and again", async () => {
@@ -42,7 +42,10 @@ test("a third-party runner follows all workflows in a key's sandbox, and again",
   for (const _ of ['first', 'second']) {
     const { code, output } = await redocly(folder, args, input)
     expect(output).not.toContain('Failed tests info')
-    expect([code, output]).toEqual([0, expect.stringContaining('Workflows: 5 passed, 5 total')])
+    expect({ code, output }).toEqual({
+      code: 0,
+      output: expect.stringContaining('Workflows: 5 passed, 5 total'),
+    })
     expect(output).not.toContain(key)
   }
 })

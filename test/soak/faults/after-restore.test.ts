@@ -25,7 +25,10 @@ test('after a restore no webhook is active, and the secrets that a rotation was 
   expect(tooEarly.stderr).toMatch(/^A service uses 127\.0\.0\.1:\d+\/\w+: nothing was changed/)
   await first.end('SIGTERM')
   const { code, stdout, stderr } = await afterRestore()
-  expect([code, JSON.parse(stdout)]).toMatchObject([0, { webhooks_turned_off: 1, key_overlaps_ended: 1 }])
+  expect({ code, output: JSON.parse(stdout) }).toMatchObject({
+    code: 0,
+    output: { webhooks_turned_off: 1, key_overlaps_ended: 1 },
+  })
   expect(stderr).toMatch(/^Database: 127\.0\.0\.1:\d+\/\w+\n/)
   expect(stderr).toContain('repeat the rotations')
   expect(stderr).toContain('All webhooks are off')
@@ -42,10 +45,10 @@ test('after a restore no webhook is active, and the secrets that a rotation was 
       disabled_reason: 'administrator',
     })
     const on = await send('PATCH', path, { key, body: { enabled: true } })
-    expect([on.status, on.body.meta.gap]).toEqual([
-      200,
-      { bookings_after: expect.any(String), messages_after: expect.any(String) },
-    ])
+    expect({ status: on.status, gap: on.body.meta.gap }).toEqual({
+      status: 200,
+      gap: { bookings_after: expect.any(String), messages_after: expect.any(String) },
+    })
   }
   await second.end('SIGTERM')
 })

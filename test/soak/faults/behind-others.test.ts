@@ -38,6 +38,9 @@ test(`partners of three processes, one of which is killed ${kills} times under l
   const lost = [...load.acknowledged.values()].filter((id) => !truth.has(id))
   expect(lost).toEqual([])
   expect(truth.size).toBe(load.acknowledged.size + 1)
-  expect([poller.losses(truth), poller.complaints]).toEqual([[], []])
+  expect({ losses: poller.losses(truth), complaints: poller.complaints }).toEqual({
+    losses: [],
+    complaints: [],
+  })
   expect(Object.keys(load.failures)).toEqual(['no response'])
 })

@@ -48,7 +48,10 @@ test('a service with a full disk is not ready, responds with clean errors and ha
     acknowledged.push(refused.body.data.id)
   }
   for (const response of [refused, await send('GET', '/v1/listings', { key })]) {
-    expect([response.status, response.headers.get('retry-after')]).toEqual([500, '5'])
+    expect({ status: response.status, retryAfter: response.headers.get('retry-after') }).toEqual({
+      status: 500,
+      retryAfter: '5',
+    })
     expect(response.body.error).toEqual({
       type: 'internal_error',
       message: 'An unexpected error occurred',
@@ -57,7 +60,10 @@ test('a service with a full disk is not ready, responds with clean errors and ha
     })
   }
   const unready = await send('GET', '/readyz')
-  expect([unready.status, unready.body.failing]).toEqual([503, ['database']])
+  expect({ status: unready.status, failing: unready.body.failing }).toEqual({
+    status: 503,
+    failing: ['database'],
+  })
   expect((await send('GET', '/healthz')).status).toBe(200)
 
   await disk.free()

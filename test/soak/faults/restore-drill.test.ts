@@ -41,7 +41,7 @@ test('the restore drill of docs/operations.md restores a backup beside the runni
   const load = new KeyedLoad(() => service.url, key, stay, 2)
   await load.resumption(10_000)
   const made = await partnerctl(['db', 'backup', backup as string], settings)
-  expect([made.code, made.stderr]).toEqual([0, ''])
+  expect(made).toMatchObject({ code: 0, stderr: '' })
 
   const places = { BACKUP: backup as string, DRILL: drill as string }
   const drilled = await runDrill(embedded, places)
@@ -61,7 +61,7 @@ test('the restore drill of docs/operations.md restores a backup beside the runni
 
   await rm(join(backup as string, 'mongodb', 'WiredTiger.turtle'))
   const bad = await runDrill(embedded, places)
-  expect([bad.code, bad.stdout]).toEqual([1, ''])
+  expect(bad).toMatchObject({ code: 1, stdout: '' })
   expect(bad.stderr).toContain('is not complete')
 })
 
@@ -70,7 +70,7 @@ test('the drill for other servers starts on the database of its address, and ref
   const service = await startService({ MONGODB_URL: DRILL_URL, RATE_LIMIT_PER_MINUTE: '1000000' })
   await partnerctl(['seed', '--json'], { MONGODB_URL: DRILL_URL })
   const inUse = await runDrill(ownServers, { DRILL_URL })
-  expect([inUse.code, inUse.stdout]).toEqual([1, ''])
+  expect(inUse).toMatchObject({ code: 1, stdout: '' })
   expect(inUse.stderr).toContain('nothing was changed')
   await service.end('SIGTERM')
   const drilled = await runDrill(ownServers, { DRILL_URL })

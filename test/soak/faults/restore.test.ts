@@ -97,7 +97,7 @@ test.concurrent('a backup made under load and restored elsewhere is consistent, 
   await load.resumption(10_000)
   const before = new Set(load.acknowledged.values())
   const made = await administer(dataDir, 'db', 'backup', backup)
-  expect([made.code, made.stderr]).toEqual([0, ''])
+  expect(made).toMatchObject({ code: 0, stderr: '' })
   await load.resumption(10_000)
   await load.stop()
   expect(load.failures).toEqual({})
@@ -137,12 +137,12 @@ test.concurrent('a backup made under load and restored elsewhere is consistent, 
   await end()
 
   const restored = await administer(elsewhere, 'db', 'restore', backup)
-  expect([restored.code, restored.stderr]).toEqual([
-    0,
-    expect.stringMatching(
+  expect(restored).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(
       /^Keys and hosts .*\nKeys that were rotated .*\nAll webhooks .*\nGuests .*\nPartners .*\n$/,
     ),
-  ])
+  })
   expect(Date.parse(JSON.parse(restored.stdout).versions_after)).toBeGreaterThan(Date.now() + 86_000_000)
   await start(elsewhere)
   const copy = await readState(elsewhere)

@@ -37,7 +37,7 @@ async function restartUnderLoad(
   await proxy.stop()
   const stored = await userModel(observer.live.db).countDocuments({ host_id: hostId })
   expect(load.created).toBeGreaterThan(0)
-  expect([load.failures, stored]).toEqual([{}, load.created])
+  expect({ failures: load.failures, stored }).toEqual({ failures: {}, stored: load.created })
 }
 
 /** Makes a service restart its workers, and waits until all previous workers have exited. */

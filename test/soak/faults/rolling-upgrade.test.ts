@@ -187,5 +187,8 @@ test('two releases serve one database together, forwards and back, without losin
     /The service did not start \(exit code 1\):\nCannot start: The database has schema version 1, and this release knows versions up to 0: start a later release\n$/,
   )
   const refused = await partnerctl(['keys', 'list'], environment)
-  expect([refused.code, refused.stderr.trim().split('\n').length]).toEqual([1, 1])
+  expect({ code: refused.code, lines: refused.stderr.trim().split('\n').length }).toEqual({
+    code: 1,
+    lines: 1,
+  })
 })

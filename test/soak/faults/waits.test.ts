@@ -130,7 +130,10 @@ test('a tag manager that never responds delays no rates', async () => {
   const rates = bodies['POST /v1/integrations/:provider/rates'] as (typeof bodies)[string]
   const pushed = await sendTo('POST', rates.path, { key: actor.key, body: rates.body() })
   const job = await sendTo('GET', `${rates.path}/jobs/${pushed.body.meta.job_id}`, { key: actor.key })
-  expect([pushed.status, job.body.data.status]).toEqual([200, 'applied'])
+  expect({ status: pushed.status, jobStatus: job.body.data.status }).toEqual({
+    status: 200,
+    jobStatus: 'applied',
+  })
   await tracked.stop()
   silent.stop(true)
 })

@@ -38,7 +38,7 @@ test.concurrent('a rolling restart of two workers under load fails no request, a
   const after = await workers()
   isOver = true
   await Promise.all([...clients, balancer])
-  expect([failures, unready]).toEqual([[], []])
+  expect({ failures, unready }).toEqual({ failures: [], unready: [] })
   expect(served).toBeGreaterThan(500)
   process.kill(after[0] as number, 'SIGKILL')
   while ((await workers()).filter((pid) => pid !== after[0]).length !== 2) await Bun.sleep(100)

@@ -40,7 +40,7 @@ test.concurrent('partnerctl without a running service starts and stops mongod it
   const list = () => partnerctl(['hosts', 'list', '--json'], { DATA_DIR: dataDir })
   const refused = `There is no database in ${dataDir}: set DATA_DIR or MONGODB_URL as for the service\n`
   const { code, stderr } = await list()
-  expect([code, stderr]).toEqual([1, refused])
+  expect({ code, stderr }).toEqual({ code: 1, stderr: refused })
   expect(await readdir(dataDir)).toEqual([])
   await (await openEmbeddedMongod(dataDir)).close()
   const { stdout } = await list()
@@ -56,7 +56,7 @@ test.concurrent('a server whose starter was killed before it could record the se
   const pid = await mongodPid()
   await rm(join(dataDir, 'mongod.json'))
   const second = await openEmbeddedMongod(dataDir)
-  expect([second.url, await mongodPid()]).toEqual([first.url, pid])
+  expect({ url: second.url, pid: await mongodPid() }).toEqual({ url: first.url, pid })
   await second.close()
   await first.close()
   expect(isAlive(pid)).toBe(false)
@@ -80,7 +80,10 @@ test.concurrent('a record in the data folder can name neither a program to run n
     const environment = await readFile(`/proc/${started}/environ`, 'utf8')
     expect(environment).toBe('')
     await server.close()
-    expect([isAlive(started), isAlive(foreignPid)]).toEqual([false, true])
+    expect({ started: isAlive(started), foreign: isAlive(foreignPid) }).toEqual({
+      started: false,
+      foreign: true,
+    })
   }
   await expect(access(planted)).rejects.toThrow()
   await foreign.close()

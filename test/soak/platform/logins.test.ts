@@ -133,7 +133,7 @@ test.each([
   const path = '/v1/integrations/provider_one/bookings?wait=1&updated_after=2099-01-01%2000:00:00'
   expect((await sender(fetch, service.url)('GET', path, { key: seeded.key })).status).toBe(200)
   const check = await partnerctl(['db', 'check'], environment)
-  expect([check.code, check.stderr]).toEqual([0, ''])
+  expect(check).toMatchObject({ code: 0, stderr: '' })
   const logged = service
     .output()
     .split('\n')
@@ -164,7 +164,7 @@ test("an administrator's command also reports a wrong password in one line", asy
     MONGODB_PASSWORD: 'a-wrong-secret',
   })
   const said = 'Cannot connect to MongoDB at HOST: Authentication failed.\n'
-  expect([code, stderr.replace(/127\.0\.0\.1:\d+/, 'HOST')]).toEqual([1, said])
+  expect({ code, stderr: stderr.replace(/127\.0\.0\.1:\d+/, 'HOST') }).toEqual({ code: 1, stderr: said })
 })
 
 test('a server with a certificate of another authority is not trusted', async () => {

@@ -108,12 +108,13 @@ test('a database that only a later release can serve is left alone, with a messa
     const { code, stderr } = await administer(...args)
     const line =
       'The database has schema version 8, and this release knows versions up to 0: start a later release\n'
-    expect([code, stderr]).toEqual([1, line])
+    expect({ code, stderr }).toEqual({ code: 1, stderr: line })
   }
   await state.updateOne({ _id: 'schema' }, { $set: { version: 'x' } })
   const damaged = await administer('check')
-  expect([damaged.code, damaged.stderr]).toEqual([
-    1,
-    'The document in the collection "schema_version" is damaged: "version" and "oldest" must be whole numbers\n',
-  ])
+  expect(damaged).toMatchObject({
+    code: 1,
+    stderr:
+      'The document in the collection "schema_version" is damaged: "version" and "oldest" must be whole numbers\n',
+  })
 })

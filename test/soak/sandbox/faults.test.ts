@@ -43,7 +43,9 @@ test('a booking whose response is lost or cut is created once, directly and behi
   const feed = '/sandbox/integrations/provider_one/bookings'
   const countOf = async (who: Actor) => (await who.send('GET', feed)).body.meta.pagination.total
   const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
-  const [before, ofNeighbour, live] = [await countOf(actor), await countOf(neighbour), await liveState()]
+  const before = await countOf(actor)
+  const ofNeighbour = await countOf(neighbour)
+  const live = await liveState()
   const ends = { broken: 0, gateway: 0, whole: 0 }
   for (let round = 0; round < rounds; round += 1) {
     const base = round % 2 === 0 ? (services[round % 4 === 0 ? 0 : 1]?.url as string) : proxy.url
@@ -56,7 +58,7 @@ test('a booking whose response is lost or cut is created once, directly and behi
       const answer = await attempt(proxy.fetch, `${base}/sandbox/bookings`, init)
       if (answer?.status === 201) break
       // The proxy responds 502 if the service does not respond.
-      if (answer) expect([answer.status, base]).toEqual([502, proxy.url])
+      if (answer) expect({ status: answer.status, base }).toEqual({ status: 502, base: proxy.url })
       ends[answer ? 'gateway' : 'broken'] += 1
     }
     ends.whole += 1
@@ -72,15 +74,18 @@ test('a booking whose response is lost or cut is created once, directly and behi
 })
 
 /** The client's view of each fault: the status, the fault that the response names, and how the response ends. */
-const seen: Record<string, { direct: unknown[]; proxied: unknown[] }> = {
-  rate_limited: { direct: [429, 'rate_limited', 'whole'], proxied: [429, 'rate_limited', 'whole'] },
-  internal_error: { direct: [500, 'internal_error', 'whole'], proxied: [500, 'internal_error', 'whole'] },
-  bad_gateway: { direct: [502, 'bad_gateway', 'whole'], proxied: [502, 'bad_gateway', 'whole'] },
-  unauthorized: { direct: [401, 'unauthorized', 'whole'], proxied: [401, 'unauthorized', 'whole'] },
-  slow: { direct: [200, 'slow', 'whole'], proxied: [200, 'slow', 'whole'] },
-  lost_request: { direct: ['ECONNRESET'], proxied: [502, null, 'whole'] },
-  lost_response: { direct: ['ECONNRESET'], proxied: [502, null, 'whole'] },
-  cut_response: { direct: [200, 'cut_response', 'broken'], proxied: [200, 'cut_response', 'broken'] },
+const whole = (status: number, fault: string | null) => ({ status, fault, end: 'whole' })
+const cut = { status: 200, fault: 'cut_response', end: 'broken' }
+const reset = { code: 'ECONNRESET' }
+const seen: Record<string, { direct: object; proxied: object }> = {
+  rate_limited: { direct: whole(429, 'rate_limited'), proxied: whole(429, 'rate_limited') },
+  internal_error: { direct: whole(500, 'internal_error'), proxied: whole(500, 'internal_error') },
+  bad_gateway: { direct: whole(502, 'bad_gateway'), proxied: whole(502, 'bad_gateway') },
+  unauthorized: { direct: whole(401, 'unauthorized'), proxied: whole(401, 'unauthorized') },
+  slow: { direct: whole(200, 'slow'), proxied: whole(200, 'slow') },
+  lost_request: { direct: reset, proxied: whole(502, null) },
+  lost_response: { direct: reset, proxied: whole(502, null) },
+  cut_response: { direct: cut, proxied: cut },
 }
 
 test('each fault behaves as documented, directly and behind a proxy', async () => {
@@ -90,18 +95,22 @@ test('each fault behaves as documented, directly and behind a proxy', async () =
   const look = async (base: string) => {
     const headers = { 'x-api-key': actor.key }
     const answer = await proxy.fetch(`${base}/sandbox/listings`, { headers }).catch((error) => error)
-    if (!(answer instanceof Response)) return [answer.code]
+    if (!(answer instanceof Response)) return { code: answer.code }
     const end = await answer.text().then(
       () => 'whole',
       () => 'broken',
     )
-    return [answer.status, answer.headers.get('sandbox-fault'), end]
+    return { status: answer.status, fault: answer.headers.get('sandbox-fault'), end }
   }
   for (const [fault, { direct, proxied }] of Object.entries(seen)) {
     // Bun's `fetch` repeats a GET whose connection is reset before the first byte, so the rule matches many requests.
     const rule = { fault, operation: 'listListings', times: 1000, delay_milliseconds: 500 }
     await actor.send('PUT', '/sandbox/faults', { body: { rules: [rule] } })
-    expect([fault, await look(service.url), await look(proxy.url)]).toEqual([fault, direct, proxied])
+    expect({ fault, direct: await look(service.url), proxied: await look(proxy.url) }).toEqual({
+      fault,
+      direct,
+      proxied,
+    })
     await actor.send('DELETE', '/sandbox/faults')
   }
   await proxy.stop()

@@ -12,7 +12,10 @@ test('a start that its secret does not allow leaves no database server behind', 
   expect(await first.end('SIGTERM')).toBe(0)
   for (const settings of [{ SECRET_KEY: 'b'.repeat(40) }, {}, { SECRET_KEY: 'b'.repeat(40), WORKERS: '2' }]) {
     const { code, lines } = await runService({ DATA_DIR, PORT, LOG_LEVEL: 'error', ...settings })
-    expect([code, lines.at(-1)]).toEqual([1, expect.stringMatching(/^Cannot start: .*SECRET_KEY/)])
+    expect({ code, lastLine: lines.at(-1) }).toEqual({
+      code: 1,
+      lastLine: expect.stringMatching(/^Cannot start: .*SECRET_KEY/),
+    })
     const servers = await Bun.$`pgrep -f -- ${`--dbpath ${DATA_DIR}/`}`.quiet().nothrow()
     expect(servers.stdout.toString()).toBe('')
   }
