@@ -12,7 +12,7 @@ const send = sender(fetch, url)
 
 const statusOf = async (key: string, path = '/v1/me') => {
   const { status, body } = await send('GET', path, { key })
-  return [status, body.error?.message]
+  return { status, message: body.error?.message }
 }
 
 /** Returns the audit entries about a target that no other test uses, latest first. */
@@ -23,14 +23,14 @@ async function actionsOn(target: string) {
 
 test('partnerctl keys update changes name, permissions, limit and expiry, at the next request', async () => {
   const { id, key } = await mintByCommand()
-  expect((await statusOf(key, '/v1/listings'))[0]).toBe(403)
+  expect((await statusOf(key, '/v1/listings')).status).toBe(403)
   const change = ['--name', 'Renamed', '--permission', 'listings.read', '--rate-limit', '7']
   const updated = await adminJson('keys', 'update', String(id), ...change, '--expires', '2099-01-01')
   expect(updated).toMatchObject({
     ...{ id, name: 'Renamed', permissions: ['listings.read'], rate_limit: 7, status: 'active' },
     expires_at: '2099-01-01T23:59:59.999000Z',
   })
-  expect((await statusOf(key, '/v1/listings'))[0]).toBe(200)
+  expect((await statusOf(key, '/v1/listings')).status).toBe(200)
   const lasting = await adminJson(
     'keys',
     'update',
@@ -59,11 +59,11 @@ test('partnerctl keys update changes name, permissions, limit and expiry, at the
 test('partnerctl keys mint and update limit a key to networks, and "anywhere" lifts the limit', async () => {
   const { id, key, allowed_from } = await mintByCommand('--allow-from', '203.0.113.0/24')
   expect(allowed_from).toEqual(['203.0.113.0/24'])
-  expect((await statusOf(key))[0]).toBe(403)
+  expect((await statusOf(key)).status).toBe(403)
   const update = (networks: string) => admin('keys', 'update', String(id), '--allow-from', networks)
   expect((await update('192.0.2.1/24')).code).toBe(2)
   expect(JSON.parse((await update('anywhere')).stdout).allowed_from).toEqual([])
-  expect((await statusOf(key))[0]).toBe(200)
+  expect((await statusOf(key)).status).toBe(200)
 })
 
 test('--allow-from takes up to 20 different networks, addresses, or anywhere', () => {
@@ -88,7 +88,7 @@ test('partnerctl hosts suspend has all keys of a host refused until it is resume
   const { host_id, key } = await mintByCommand(...permission)
   const webhook = { url: 'https://hooks.example.com/', events: ['booking.changed'] }
   const { id } = (await send('POST', '/v1/webhooks', { key, body: webhook })).body.data
-  expect((await statusOf(key))[0]).toBe(200)
+  expect((await statusOf(key)).status).toBe(200)
   const suspended = await adminJson(
     'hosts',
     'suspend',
@@ -98,24 +98,24 @@ test('partnerctl hosts suspend has all keys of a host refused until it is resume
     '--yes',
   )
   expect(suspended.suspended_at).not.toBeNull()
-  expect(await statusOf(key)).toEqual([401, 'API key is inactive'])
+  expect(await statusOf(key)).toEqual({ status: 401, message: 'API key is inactive' })
   const args = ['--host', String(host_id), '--name', 'k2', ...permission]
   const { id: anotherId, key: another } = await adminJson('keys', 'mint', ...args)
-  expect(await statusOf(another)).toEqual([401, 'API key is inactive'])
+  expect(await statusOf(another)).toEqual({ status: 401, message: 'API key is inactive' })
   expect((await adminJson('keys', 'show', String(anotherId))).status).toBe('inactive')
   const again = await adminJson('hosts', 'suspend', String(host_id), '--yes')
   expect(again.suspended_at).toBe(suspended.suspended_at)
   expect(await adminJson('hosts', 'resume', String(host_id))).toMatchObject({ suspended_at: null })
-  expect((await statusOf(another))[0]).toBe(200)
+  expect((await statusOf(another)).status).toBe(200)
   const found = await send('GET', `/v1/webhooks/${id}`, { key })
   expect(found.body.data).toMatchObject({ enabled: false, disabled_reason: 'key_ended' })
   const actions = await actionsOn(`host ${host_id}`)
-  expect(actions.map(({ action, reason }: { action: string; reason: string }) => [action, reason])).toEqual([
-    ['hosts resume', null],
-    ['hosts suspend', null],
-    ['keys mint', null],
-    ['hosts suspend', 'Contract ended'],
-    ['keys mint', null],
+  expect(actions).toMatchObject([
+    { action: 'hosts resume', reason: null },
+    { action: 'hosts suspend', reason: null },
+    { action: 'keys mint', reason: null },
+    { action: 'hosts suspend', reason: 'Contract ended' },
+    { action: 'keys mint', reason: null },
   ])
 })
 

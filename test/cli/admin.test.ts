@@ -65,16 +65,16 @@ test('partnerctl keys deactivate, activate and revoke take effect at the next re
   const send = sender(fetch, process.url)
   const status = async () => {
     const { status, body } = await send('GET', '/v1/me', { key })
-    return [status, body.error?.message]
+    return { status, message: body.error?.message }
   }
   try {
-    expect(await status()).toEqual([200, undefined])
+    expect(await status()).toEqual({ status: 200, message: undefined })
     expect(await adminJson('keys', 'deactivate', String(id))).toMatchObject({ id, status: 'inactive' })
-    expect(await status()).toEqual([401, 'API key is inactive'])
+    expect(await status()).toEqual({ status: 401, message: 'API key is inactive' })
     expect(await adminJson('keys', 'activate', String(id))).toMatchObject({ id, status: 'active' })
-    expect(await status()).toEqual([200, undefined])
+    expect(await status()).toEqual({ status: 200, message: undefined })
     expect(await adminJson('keys', 'revoke', key.slice(0, 12))).toMatchObject({ id, status: 'revoked' })
-    expect(await status()).toEqual([401, 'API key is inactive'])
+    expect(await status()).toEqual({ status: 401, message: 'API key is inactive' })
     const again = await admin('keys', 'activate', String(id))
     expect(again).toMatchObject({ code: 1, stdout: '' })
     expect(again.stderr).toContain('revoked')

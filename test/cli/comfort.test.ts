@@ -44,11 +44,9 @@ test('partnerctl login stores a valid key in a 0600 file that the profiles comma
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   expect(await readFile(file, 'utf8')).toContain(actor.key)
   const list = await run(['profiles', 'list', '--json'])
-  expect(
-    JSON.parse(list.stdout).map(({ name, current }: { name: string; current: boolean }) => [name, current]),
-  ).toEqual([
-    ['default', false],
-    ['box', true],
+  expect(JSON.parse(list.stdout)).toMatchObject([
+    { name: 'default', current: false },
+    { name: 'box', current: true },
   ])
   expect(list.stdout).not.toContain(actor.key)
   expect((await run(['api', 'GET', '/listings/2001'])).stdout).toContain('Sandbox House')

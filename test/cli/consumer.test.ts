@@ -20,9 +20,9 @@ test('a poll with a consumer creates it, continues with it, and does not move an
   expect(await versionsOf('--consumer', 'one')).toEqual([])
   expect(await versionsOf('--consumer', 'two')).toEqual([first, second])
   const { data } = (await actor.send('GET', '/v1/integrations/provider_one/bookings/consumers')).body
-  expect(data.map(({ name, acknowledged }: Record<string, string>) => [name, acknowledged])).toEqual([
-    ['one', second],
-    ['two', second],
+  expect(data).toMatchObject([
+    { name: 'one', acknowledged: second },
+    { name: 'two', acknowledged: second },
   ])
   const list = ['consumers', 'list', '--json', '--limit', '1000']
   const { stdout } = await partnerctl(list, testEnvironment(), undefined, installation)

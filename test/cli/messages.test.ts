@@ -47,10 +47,10 @@ test('messages poll delivers each message of both sides once, and keeps its own 
   await send('Welcome')
   await reply('--text', '  Thank you  ')
   const first = await poll('--output', 'ndjson')
-  expect(linesOf(first.stdout).map(({ sender, text }) => [sender, text])).toEqual([
-    ['guest', expect.any(String)],
-    ['host', 'Welcome'],
-    ['guest', 'Thank you'],
+  expect(linesOf(first.stdout)).toMatchObject([
+    { sender: 'guest', text: expect.any(String) },
+    { sender: 'host', text: 'Welcome' },
+    { sender: 'guest', text: 'Thank you' },
   ])
   expect((await poll('--output', 'ndjson')).stdout).toBe('')
   await send('Once more')

@@ -67,14 +67,12 @@ test('requests top ranks keys, hosts, addresses and routes, and counts failed au
     ofAddress('2001:db8:0:0::/64', 5, 1),
   ])
   const routes = await top('--by', 'route')
-  expect(
-    routes.rows.map(({ name, requests }: { name: string; requests: number }) => [name, requests]),
-  ).toEqual([
-    ['GET /v1/me', 6],
-    ['GET /v1/listings/:id', 5],
-    ['DELETE /v1/integrations/provider_one/bookings/consumers/:name', 2],
-    ['GET /sandbox/users', 1],
-    ['PUT /sandbox/faults', 1],
+  expect(routes.rows).toMatchObject([
+    { name: 'GET /v1/me', requests: 6 },
+    { name: 'GET /v1/listings/:id', requests: 5 },
+    { name: 'DELETE /v1/integrations/provider_one/bookings/consumers/:name', requests: 2 },
+    { name: 'GET /sandbox/users', requests: 1 },
+    { name: 'PUT /sandbox/faults', requests: 1 },
   ])
 })
 

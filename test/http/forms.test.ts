@@ -4,11 +4,14 @@ import { type Actor, seedBooking, testApp } from '../support/app.ts'
 const service = await testApp()
 const feed = '/v1/integrations/provider_one'
 
-/** Returns the response's status, then the path and code of each problem. */
+/** Returns the response's status and the path and code of each problem. */
 async function problemsOf(actor: Actor, method: string, path: string, body?: object) {
   const response = await actor.send(method, path, body ? { body } : {})
   const problems: { path: string; code: string }[] = response.body.error?.errors ?? []
-  return [response.status, ...problems.map((problem) => `${problem.path} ${problem.code}`)]
+  return {
+    status: response.status,
+    problems: problems.map((problem) => `${problem.path} ${problem.code}`),
+  }
 }
 
 test.each([
@@ -23,43 +26,47 @@ test.each([
     ['per_page max', 'end_date invalid'],
   ],
 ])('GET %s?%s reports every malformed value before any look-up', async (path, query, problems) => {
-  expect(await problemsOf(await service.actor(), 'GET', `${feed}/${path}?${query}`)).toEqual([
-    422,
-    ...problems,
-  ])
+  expect(await problemsOf(await service.actor(), 'GET', `${feed}/${path}?${query}`)).toEqual({
+    status: 422,
+    problems,
+  })
 })
 
 test('path problems are reported together with body problems', async () => {
   const actor = await service.actor()
   const put = (name: string, body: object) =>
     problemsOf(actor, 'PUT', `${feed}/bookings/consumers/${name}`, body)
-  expect(await put('Not_a_name', { acknowledged: 'x' })).toEqual([
-    422,
-    'name invalid',
-    'acknowledged invalid',
-  ])
-  expect(await put('a'.repeat(65), { acknowledged: null })).toEqual([422, 'name max'])
-  expect(await put('a'.repeat(64), { acknowledged: null })).toEqual([200])
+  expect(await put('Not_a_name', { acknowledged: 'x' })).toEqual({
+    status: 422,
+    problems: ['name invalid', 'acknowledged invalid'],
+  })
+  expect(await put('a'.repeat(65), { acknowledged: null })).toEqual({ status: 422, problems: ['name max'] })
+  expect(await put('a'.repeat(64), { acknowledged: null })).toEqual({ status: 200, problems: [] })
 })
 
 test('problems with the form of a request are reported before problems with its references', async () => {
   const actor = await service.actor()
   const foreign = await seedBooking(await service.actor())
   const listing = `/v1/listings/${foreign.listing_id}`
-  expect(await problemsOf(actor, 'PATCH', listing, { name: 7 })).toEqual([422, 'name invalid'])
-  expect(await problemsOf(actor, 'PATCH', '/v1/listings/999999999', { name: 7 })).toEqual([
-    422,
-    'name invalid',
-  ])
-  expect(await problemsOf(actor, 'PATCH', listing, { name: 'Mine' })).toEqual([404])
+  expect(await problemsOf(actor, 'PATCH', listing, { name: 7 })).toEqual({
+    status: 422,
+    problems: ['name invalid'],
+  })
+  expect(await problemsOf(actor, 'PATCH', '/v1/listings/999999999', { name: 7 })).toEqual({
+    status: 422,
+    problems: ['name invalid'],
+  })
+  expect(await problemsOf(actor, 'PATCH', listing, { name: 'Mine' })).toEqual({ status: 404, problems: [] })
   const stay = { user_id: 999_999_999, listing_id: 999_999_999, checkin_at: 'x', checkout_at: '2031-02-01' }
-  expect(await problemsOf(actor, 'POST', '/v1/bookings', stay)).toEqual([422, 'checkin_at invalid'])
+  expect(await problemsOf(actor, 'POST', '/v1/bookings', stay)).toEqual({
+    status: 422,
+    problems: ['checkin_at invalid'],
+  })
   const wellFormed = { ...stay, checkin_at: '2031-01-01' }
-  expect(await problemsOf(actor, 'POST', '/v1/bookings', wellFormed)).toEqual([
-    422,
-    'user_id invalid',
-    'listing_id invalid',
-  ])
+  expect(await problemsOf(actor, 'POST', '/v1/bookings', wellFormed)).toEqual({
+    status: 422,
+    problems: ['user_id invalid', 'listing_id invalid'],
+  })
   const headers = { 'idempotency-key': 'a, b' }
   const { body } = await actor.send('POST', '/v1/bookings', { headers, body: '{"broken' })
   expect(body.error.errors).toMatchObject([{ path: 'Idempotency-Key', code: 'invalid' }])
@@ -127,34 +134,29 @@ test('an optional id that is blank counts as null', async () => {
   const played = await actor.send('POST', '/sandbox/scenarios/guest-books', { body: blank })
   expect(played.status).toBe(201)
   const required = { ...stay, user_id: '', listing_id: ' ', room_type_id: 'x' }
-  expect(await problemsOf(actor, 'POST', '/sandbox/bookings', required)).toEqual([
-    422,
-    'user_id required',
-    'listing_id required',
-    'room_type_id invalid',
-  ])
+  expect(await problemsOf(actor, 'POST', '/sandbox/bookings', required)).toEqual({
+    status: 422,
+    problems: ['user_id required', 'listing_id required', 'room_type_id invalid'],
+  })
 })
 
 test('URL problems are reported together with event problems', async () => {
   const actor = await service.actor()
   const body = { url: 'http://127.0.0.1/', events: ['nothing'] }
-  expect(await problemsOf(actor, 'POST', '/v1/webhooks', body)).toEqual([
-    422,
-    'url invalid',
-    'events.0 invalid',
-  ])
+  expect(await problemsOf(actor, 'POST', '/v1/webhooks', body)).toEqual({
+    status: 422,
+    problems: ['url invalid', 'events.0 invalid'],
+  })
   const made = await actor.send('POST', '/v1/webhooks', {
     body: { url: 'https://example.com/', events: ['booking.changed'] },
   })
   const path = `/v1/webhooks/${made.body.data.id}`
-  expect(await problemsOf(actor, 'PATCH', path, { ...body, enabled: 5 })).toEqual([
-    422,
-    'url invalid',
-    'events.0 invalid',
-    'enabled invalid',
-  ])
+  expect(await problemsOf(actor, 'PATCH', path, { ...body, enabled: 5 })).toEqual({
+    status: 422,
+    problems: ['url invalid', 'events.0 invalid', 'enabled invalid'],
+  })
   await actor.send('PATCH', path, { body: { enabled: false } })
-  const [status] = await problemsOf(actor, 'POST', `${path}/deliveries/msg_${'0'.repeat(24)}/resend`)
+  const { status } = await problemsOf(actor, 'POST', `${path}/deliveries/msg_${'0'.repeat(24)}/resend`)
   expect(status).toBe(404)
 })
 

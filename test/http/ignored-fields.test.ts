@@ -284,10 +284,10 @@ test("a strict PATCH of another host's listing is refused like one of an unknown
       body: read,
       headers: strict,
     })
-    return [status, body.error.errors]
+    return { status, errors: body.error.errors }
   }
   expect(await patch(listing_id)).toEqual(await patch(999_999_999))
-  expect((await patch(listing_id))[0]).toBe(422)
+  expect((await patch(listing_id)).status).toBe(422)
 })
 
 test.each([

@@ -74,13 +74,13 @@ async function attack(method: string, path: string, body?: string, isAnybodys = 
 test('every route that takes a body accepts the valid body that the attacks start from', async () => {
   const writing = routes.filter(({ takesBody }) => takesBody).map(({ method, path }) => `${method} ${path}`)
   expect(Object.keys(bodies).sort()).toEqual(writing.sort())
-  const refused: [string, number][] = []
+  const refused: { name: string; status: number }[] = []
   for (const [name, { path, body }] of Object.entries(bodies)) {
     const { status } = await attack(name.split(' ')[0] as string, path, JSON.stringify(body()))
-    if (status >= 300) refused.push([name, status])
+    if (status >= 300) refused.push({ name, status })
   }
   // A certification is already running, and another one would clear the sandbox under attack.
-  expect(refused).toEqual([['POST /sandbox/certifications', 409]])
+  expect(refused).toEqual([{ name: 'POST /sandbox/certifications', status: 409 }])
 })
 
 test('every attack in every scalar of every body gets an enveloped response and no 5xx', async () => {

@@ -20,13 +20,18 @@ test.each([hour, -hour])(
     const before = await readHostClock(service.live.db, actor.hostId)
     stepMilliseconds = step
     try {
-      const outcomes: unknown[] = []
+      const outcomes: object[] = []
       for (const [name, { path, body }] of Object.entries(bodies)) {
         const response = await actor.send(name.split(' ')[0] as string, path, { body: body(), asIs: true })
-        const { status, headers } = response
-        outcomes.push([name, status, response.body.error?.type, headers.get('retry-after')])
+        outcomes.push({
+          name,
+          status: response.status,
+          type: response.body.error?.type,
+          retryAfter: response.headers.get('retry-after'),
+        })
       }
-      expect(outcomes).toEqual(Object.keys(bodies).map((name) => [name, 500, 'internal_error', '5']))
+      const refused = { status: 500, type: 'internal_error', retryAfter: '5' }
+      expect(outcomes).toEqual(Object.keys(bodies).map((name) => ({ name, ...refused })))
       expect((await actor.send('POST', '/sandbox/bookings/5002/confirm', { asIs: true })).status).toBe(500)
       const ready = await service.send('GET', '/readyz')
       expect({ status: ready.status, failing: ready.body.failing }).toEqual({

@@ -229,28 +229,35 @@ test.concurrent('db backup and db restore report failures and then leave everyth
     partnerctl(['db', ...args], { DATA_DIR: dataDir, ...more })
   const outcome = async (args: string[], more?: Record<string, string>) => {
     const { code, stderr } = await run(args, more)
-    return [code, stderr.split('\n')[0]]
+    return { code, message: stderr.split('\n')[0] }
   }
   await Bun.write(join(folder, 'full', 'file'), 'x')
   const full = join(folder, 'full')
-  expect(await outcome(['restore', full])).toEqual([1, `There is no complete backup in ${full}`])
+  expect(await outcome(['restore', full])).toEqual({
+    code: 1,
+    message: `There is no complete backup in ${full}`,
+  })
   expect(existsSync(dataDir)).toBe(false)
-  expect(await outcome(['backup', full])).toEqual([1, `The folder ${full} is not empty: name a new folder`])
+  expect(await outcome(['backup', full])).toEqual({
+    code: 1,
+    message: `The folder ${full} is not empty: name a new folder`,
+  })
   const foreign = { MONGODB_URL: 'mongodb://127.0.0.1:1' }
   const why = 'MONGODB_URL is set: use the tools that come with MongoDB, see "Backups" in docs/operations.md'
   for (const command of ['backup', 'restore'])
-    expect(await outcome([command, full], foreign)).toEqual([2, why])
+    expect(await outcome([command, full], foreign)).toEqual({ code: 2, message: why })
   const future = { completed_at: 'x', oldest_schema_version: 99, files: {} }
   await Bun.write(join(full, 'backup.json'), JSON.stringify(future))
-  expect(await outcome(['restore', full])).toEqual([
-    1,
-    'The database has schema version 99, and this release knows versions up to 0: start a later release',
-  ])
+  expect(await outcome(['restore', full])).toEqual({
+    code: 1,
+    message:
+      'The database has schema version 99, and this release knows versions up to 0: start a later release',
+  })
   const options: [string[], string][] = [
     [['--ids', '0'], 'Option --ids must be an integer from 1 to 1000000000'],
     [['--ahead', '400d'], 'Option --ahead must be at most 365d'],
     [['--ahead', 'soon'], '"soon" is not a valid duration; for example, use 60s, 15m, 24h or 7d'],
   ]
   for (const [args, message] of options)
-    expect(await outcome(['after-restore', ...args])).toEqual([2, message])
+    expect(await outcome(['after-restore', ...args])).toEqual({ code: 2, message })
 })
