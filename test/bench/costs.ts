@@ -45,7 +45,8 @@ async function requestLog({ logged, unlogged }: BenchServers, name: string, path
 
 /** Compares the memory of a service that has served a few requests to that of the bare server. */
 async function idleMemory({ service, references }: BenchServers): Promise<Row> {
-  const [me, bareMe] = [service('/v1/me'), references.bare('/me')]
+  const me = service('/v1/me')
+  const bareMe = references.bare('/me')
   for (const target of [me, bareMe]) await burst(target, (sent) => sent < 100)
   await Bun.sleep(3000)
   const more = (await residentMebibytes(me.pids)) - (await residentMebibytes(bareMe.pids))

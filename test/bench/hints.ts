@@ -62,7 +62,9 @@ function withReceiver<T>(work: (surroundings: BenchEnvironment) => Promise<T>): 
   return withDataDir(async (dataDir) => {
     const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
     const settings = {
-      ...{ MONGODB_URL: mongod.url.replace('/?', '/partner?'), REDIS_URL: redis.url, LOG_LEVEL: 'fatal' },
+      MONGODB_URL: mongod.url.replace('/?', '/partner?'),
+      REDIS_URL: redis.url,
+      LOG_LEVEL: 'fatal',
       WEBHOOKS_ALLOW_PRIVATE: 'on',
     }
     const { db, close } = await openDatabase(readConfig(settings))
@@ -203,7 +205,10 @@ async function measure({ kinds, changes, killEverySeconds }: Round) {
       .sort((one, other) => one - other)
     const ofWell = [...receiver.came].filter(([name]) => name.startsWith('well'))
     const outcome = {
-      ...{ well: well.length, missing: missing(), sick: sick.length, lost: lost.length },
+      well: well.length,
+      missing: missing(),
+      sick: sick.length,
+      lost: lost.length,
       doubled: ofWell.filter(([, { times }]) => times > 1).length,
       came: ofWell.length,
       lag: (share: number) => lags[Math.floor(lags.length * share)] ?? Number.NaN,
@@ -256,10 +261,8 @@ async function besideEndpoints(): Promise<Row> {
       pids: [service.pid],
       stores: [],
     })
-    const [without, beside] = [
-      targetOf(await partnersWith([], 0)),
-      targetOf(await partnersWith(allWell, hookedHosts)),
-    ]
+    const without = targetOf(await partnersWith([], 0))
+    const beside = targetOf(await partnersWith(allWell, hookedHosts))
     const perSecond = { without: [] as number[], beside: [] as number[] }
     for (let round = 0; round < 4; round += 1) {
       // All hints must be sent before other hosts are measured.

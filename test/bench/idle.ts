@@ -18,11 +18,13 @@ export function idle(): Promise<Row[]> {
     const { pid } = await Bun.file(join(dataDir, 'mongod.json')).json()
     const database = await cpuWhile([pid])
     const service = await startService({
-      ...{ MONGODB_URL: mongod.url.replace('/?', '/partner?'), REDIS_URL: redis.url },
+      MONGODB_URL: mongod.url.replace('/?', '/partner?'),
+      REDIS_URL: redis.url,
       LOG_LEVEL: 'fatal',
     })
     const memory = await residentMebibytes([service.pid])
-    const [ofService, ofBoth] = [await cpuWhile([service.pid]), await cpuWhile([pid])]
+    const ofService = await cpuWhile([service.pid])
+    const ofBoth = await cpuWhile([pid])
     await service.stop()
     const command = await commandTimes(mongod.url.replace('/?', '/partner?'))
     await Promise.all([mongod.close(), redis.stop()])

@@ -65,11 +65,9 @@ export async function burst(
 ): Promise<Burst> {
   const times: number[] = []
   let sent = 0
-  const [ownBefore, storesBefore, start] = [
-    await cpuSeconds(pids),
-    await cpuSeconds(stores),
-    performance.now(),
-  ]
+  const ownBefore = await cpuSeconds(pids)
+  const storesBefore = await cpuSeconds(stores)
+  const start = performance.now()
   const client = async () => {
     while (goesOn(sent)) {
       const begun = performance.now()

@@ -119,11 +119,14 @@ async function create(
   const times: number[] = []
   let sent = 0
   const begunBefore = await transactions(db)
-  const [own, stores, start] = [await cpuSeconds(pids), await cpuSeconds([database]), performance.now()]
+  const own = await cpuSeconds(pids)
+  const stores = await cpuSeconds([database])
+  const start = performance.now()
   const send = async (number: number): Promise<void> => {
     const { key, stay } = of[number % of.length] as Creator
     const headers = {
-      ...{ 'x-api-key': key, 'content-type': 'application/json' },
+      'x-api-key': key,
+      'content-type': 'application/json',
       'idempotency-key': crypto.randomUUID(),
     }
     const begun = performance.now()

@@ -27,7 +27,8 @@ const feedPath = '/v1/integrations/provider_one/bookings'
 
 /** Compares a host with 1,000,000 bookings and 10,000 listings, beside 100,000 keys, to one a hundredth of the size. */
 export async function scale(): Promise<Row[]> {
-  const [few, many] = [await measure(small), await measure(large)]
+  const few = await measure(small)
+  const many = await measure(large)
   const names = Object.keys(few) as (keyof typeof few)[]
   return names.map((name) =>
     atMost(`${name}, a hundred times as much: ${many[name].toFixed(1)} ms`, many[name] / few[name], 1.5, '', {

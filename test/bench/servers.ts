@@ -62,7 +62,8 @@ export function withServers<T>(work: (servers: BenchServers) => Promise<T>): Pro
     const unlogged = await startService({ ...settings, WITHOUT_REQUEST_LOG: '1' }, [], program)
     const newActor = () =>
       makeActor({ db, clock: systemClock }, sender(fetch, one.url), { rateLimit: unlimited })
-    const [large, small] = [await newActor(), await newActor()]
+    const large = await newActor()
+    const small = await newActor()
     const filled = {
       large: { ...large, ...(await fillBookings(db, large.hostId, 100_000)) },
       small: { ...small, ...(await fillBookings(db, small.hostId, 2000)) },

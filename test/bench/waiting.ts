@@ -132,7 +132,10 @@ export function waiting(): Promise<Row[]> {
     await mongod.close()
     const perRequest = ((held - before) / clients.length) * 1024
     return [
-      ...[...plain, ...crowded, ...restarted, ...withoutRedis],
+      ...plain,
+      ...crowded,
+      ...restarted,
+      ...withoutRedis,
       atMost('CPU of both processes while 500 only wait', idle - alone, 2, '', {
         result: `${idle.toFixed(1)} % of a core; without them ${alone.toFixed(1)} %`,
         aim: '≤ 2 % more',

@@ -38,7 +38,9 @@ export async function walks(servers: BenchServers): Promise<Row[]> {
     20,
   )
   const idle = await idlePolls(servers)
-  const [byPage, byCursor, command] = [median(times.byPage), median(times.byCursor), median(times.command)]
+  const byPage = median(times.byPage)
+  const byCursor = median(times.byCursor)
+  const command = median(times.command)
   const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(1)} s`
   const against = `${seconds(byCursor)} of a loop by cursor`
   return [

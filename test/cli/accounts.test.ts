@@ -27,7 +27,11 @@ test('partnerctl keys update changes name, permissions, limit and expiry, at the
   const change = ['--name', 'Renamed', '--permission', 'listings.read', '--rate-limit', '7']
   const updated = await adminJson('keys', 'update', String(id), ...change, '--expires', '2099-01-01')
   expect(updated).toMatchObject({
-    ...{ id, name: 'Renamed', permissions: ['listings.read'], rate_limit: 7, status: 'active' },
+    id,
+    name: 'Renamed',
+    permissions: ['listings.read'],
+    rate_limit: 7,
+    status: 'active',
     expires_at: '2099-01-01T23:59:59.999000Z',
   })
   expect((await statusOf(key, '/v1/listings')).status).toBe(200)
@@ -127,7 +131,8 @@ test('a request is refused if its host is suspended while the request is held', 
 })
 
 test('partnerctl hosts update changes name and address, and refuses the address of another host', async () => {
-  const [one, other] = [await mintByCommand(), await mintByCommand()]
+  const one = await mintByCommand()
+  const other = await mintByCommand()
   const email = `${crypto.randomUUID()}@example.com`
   const updated = await adminJson('hosts', 'update', String(one.host_id), '--name', 'New', '--email', email)
   expect(updated).toMatchObject({ id: one.host_id, name: 'New', email })

@@ -103,7 +103,8 @@ test('a reader that is slow gets the whole of what a command prints', async () =
   await keyModel(service.live.db).insertMany(
     Array.from({ length: 400 }, (_, index) => ({
       ...minted,
-      ...{ id: 7_000_000 + index, name },
+      id: 7_000_000 + index,
+      name,
       secrets: [{ hash: `slow ${index}`, prefix: `slow ${index}`, expires_at: null }],
     })),
   )
@@ -127,7 +128,9 @@ test('partnerctl bookings confirm takes a reason, which the audit keeps', async 
   const latest = await adminJson('audit', 'list', '--limit', '50')
   expect(latest).toContainEqual(
     expect.objectContaining({
-      ...{ action: 'bookings confirm', target: `booking ${booking_id}`, reason: 'Paid in cash' },
+      action: 'bookings confirm',
+      target: `booking ${booking_id}`,
+      reason: 'Paid in cash',
     }),
   )
   expect((await admin('bookings', 'cancel', String(booking_id), '--reason', 'x'.repeat(1001))).code).toBe(2)

@@ -128,8 +128,13 @@ test.concurrent.each(foreign)(
 )
 
 const item = (booking_id: number, version: string) => ({
-  ...{ booking_id, listing_id: 1, room_type_id: 1, status: 'pending' },
-  ...{ checkin_at: '2030-01-01', checkout_at: '2030-02-01', version },
+  booking_id,
+  listing_id: 1,
+  room_type_id: 1,
+  status: 'pending',
+  checkin_at: '2030-01-01',
+  checkout_at: '2030-02-01',
+  version,
 })
 const page = (...items: object[]) => {
   const next_cursor = items.length === 100 ? 'next' : null

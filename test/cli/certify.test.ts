@@ -12,7 +12,8 @@ afterAll(() => rm(folder, { recursive: true }))
 function startService(...answers: (() => Response)[]) {
   let asked = 0
   const server = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch() {
       const answer = answers[Math.min(asked, answers.length - 1)] as () => Response
       asked += 1

@@ -92,7 +92,8 @@ test("a profile's key is only sent to the profile's own address, over https or o
 })
 
 test('partnerctl doctor reports a healthy partner as healthy, and names each check that fails', async () => {
-  const [healthy, blind] = [await service.actor(), await service.actor({ permissions: ['listings.read'] })]
+  const healthy = await service.actor()
+  const blind = await service.actor({ permissions: ['listings.read'] })
   const check = async (key: string, base = server.url) => {
     const { code, stdout } = await partnerctl(['doctor', '--json'], {
       PARTNER_API_KEY: key,

@@ -17,7 +17,10 @@ async function agent(args: string[], key?: string) {
   const env = { PATH: process.env.PATH ?? '', PARTNER_BASE_URL: server.url, XDG_CONFIG_HOME: '/nowhere' }
   const [program = '', ...first] = commandLine
   const transport = new StdioClientTransport({
-    ...{ command: program, args: [...first, 'mcp', ...args], cwd: root, stderr: 'pipe' },
+    command: program,
+    args: [...first, 'mcp', ...args],
+    cwd: root,
+    stderr: 'pipe',
     env: key === undefined ? env : { ...env, PARTNER_API_KEY: key },
   })
   const client = new Client({ name: 'test', version: '1' })
@@ -44,8 +47,17 @@ async function agent(args: string[], key?: string) {
 }
 
 const always = [
-  ...['call_sandbox', 'describe_operation', 'get_certification', 'list_operations', 'list_requests'],
-  ...['move_clock', 'play_scenario', 'read_guide', 'search_guide', 'set_faults', 'start_certification'],
+  'call_sandbox',
+  'describe_operation',
+  'get_certification',
+  'list_operations',
+  'list_requests',
+  'move_clock',
+  'play_scenario',
+  'read_guide',
+  'search_guide',
+  'set_faults',
+  'start_certification',
 ]
 
 test('each tool says what it is called, what it is for and whether it changes anything, in the newest protocol', async () => {
@@ -103,7 +115,11 @@ test('an agent without a key lists the tools, reads the guide and the operations
   expect(sections.map(({ href }: { href: string }) => href)).toContain('/guide/first-booking#create-a-guest')
   const { operations } = await call('list_operations')
   expect(operations).toContainEqual({
-    ...{ id: 'createBooking', method: 'POST', path: '/bookings', isLive: true, summary: 'Create a booking' },
+    id: 'createBooking',
+    method: 'POST',
+    path: '/bookings',
+    isLive: true,
+    summary: 'Create a booking',
   })
   expect(operations).toContainEqual(expect.objectContaining({ id: 'clearSandbox', isLive: false }))
   for (const { id } of operations) {
@@ -134,8 +150,12 @@ test('an agent books in the sandbox, plays, breaks and certifies, and every resu
   const { key, send } = await service.actor()
   const { call, output } = await agent([], key)
   const input = {
-    ...{ user_id: 1001, listing_id: 2001, room_type_id: 3001 },
-    ...{ checkin_at: '2041-03-01', checkout_at: '2041-06-01', colour: 'red' },
+    user_id: 1001,
+    listing_id: 2001,
+    room_type_id: 3001,
+    checkin_at: '2041-03-01',
+    checkout_at: '2041-06-01',
+    colour: 'red',
   }
   const order = { operation_id: 'createBooking', input, idempotency_key: 'order-1' }
   const booked = await call('call_sandbox', order)
@@ -150,7 +170,9 @@ test('an agent books in the sandbox, plays, breaks and certifies, and every resu
     input: { ...input, user_id: 7 },
   })
   expect(refused).toMatchObject({
-    ...{ isError: true, status: 422, request_id: expect.stringMatching(/^[\w-]{36}$/) },
+    isError: true,
+    status: 422,
+    request_id: expect.stringMatching(/^[\w-]{36}$/),
     error: { type: 'validation_error', errors: [{ path: 'user_id' }] },
   })
   const detail = await call('call_sandbox', {
@@ -203,7 +225,8 @@ test('an agent never writes live data, marks nothing there as read, and reads it
 
   const careful = await agent([], actor.key)
   expect(await careful.call('read_live', detail)).toMatchObject({
-    ...{ isError: true, request_id: null },
+    isError: true,
+    request_id: null,
     error: { message: 'To read live data, start the server with partnerctl mcp --live-reads' },
   })
   expect(await careful.call('call_sandbox', detail)).toMatchObject({ isError: true, status: 404 })
@@ -212,7 +235,9 @@ test('an agent never writes live data, marks nothing there as read, and reads it
   const { tools } = await allowed.client.listTools()
   expect(tools.map(({ name }) => name).sort()).toEqual([...always, 'read_live'].sort())
   expect(await allowed.call('read_live', detail)).toMatchObject({
-    ...{ isError: false, status: 200, data: { Booking: { booking_id } } },
+    isError: false,
+    status: 200,
+    data: { Booking: { booking_id } },
   })
   const feed = { operation_id: 'pollBookings', input: { wait: 5 } }
   expect(await allowed.call('read_live', feed)).toMatchObject({
@@ -228,7 +253,8 @@ test('an agent never writes live data, marks nothing there as read, and reads it
   expect(await readPositionOf(actor)).toBeNull()
   for (const operation_id of ['cancelBooking', 'putBookingConsumer', 'clearSandbox', 'getSandboxClock'])
     expect(await allowed.call('read_live', { operation_id, input: { booking_id } })).toMatchObject({
-      ...{ isError: true, error: { message: expect.stringContaining('does not read live data') } },
+      isError: true,
+      error: { message: expect.stringContaining('does not read live data') },
     })
   expect((await actor.send('GET', '/v1/requests')).body.data).not.toContainEqual(
     expect.objectContaining({ path: expect.stringContaining('cancel') }),
@@ -259,7 +285,9 @@ test('partnerctl mcp writes nothing but messages, and ends with its input', asyn
   const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
   const environment = { PARTNER_BASE_URL: server.url }
   expect(await partnerctl(['mcp'], environment, ping)).toEqual({
-    ...{ code: 0, stdout: '{"result":{},"jsonrpc":"2.0","id":1}\n', stderr: '' },
+    code: 0,
+    stdout: '{"result":{},"jsonrpc":"2.0","id":1}\n',
+    stderr: '',
   })
   const refused = await partnerctl(['mcp', '--json'], environment, '')
   expect(refused).toMatchObject({ code: 2, stdout: '' })

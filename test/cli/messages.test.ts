@@ -120,10 +120,8 @@ test('conversations reply exits 2 for a text that nobody could send, and 1 where
 
 test('feed poll --follow and messages poll --follow print a change while they wait, and stop at SIGTERM', async () => {
   const { follow, send, booking_id } = await partner()
-  const [bookings, messages] = [
-    follow('feed', 'poll', '--follow', '--output', 'ndjson'),
-    follow('messages', 'poll', '--follow', '--output', 'ndjson'),
-  ]
+  const bookings = follow('feed', 'poll', '--follow', '--output', 'ndjson')
+  const messages = follow('messages', 'poll', '--follow', '--output', 'ndjson')
   const lines = { bookings: '', messages: '' }
   const collect = async (name: keyof typeof lines, stream: typeof bookings.stdout) => {
     for await (const chunk of stream.pipeThrough(new TextDecoderStream())) lines[name] += chunk

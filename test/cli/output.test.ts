@@ -67,7 +67,8 @@ async function partnerctlWithoutReader(
 }
 
 test('every command ends with exit code 1 and the reason if its output cannot be written', async (context) => {
-  const [actor, other] = [await service.actor(), await service.actor()]
+  const actor = await service.actor()
+  const other = await service.actor()
   const receiver = startReceiver(context)
   const commands = await everyCommand()
   const { environment, of } = await invocations(actor, other, receiver.url)

@@ -31,7 +31,8 @@ async function home() {
 
 test("polls with keys of two hosts in one home directory each see their own host's changes, whichever key they use", async () => {
   const { poll } = await home()
-  const [one, other] = [await service.actor(), await service.actor()]
+  const one = await service.actor()
+  const other = await service.actor()
   const older = await seedBooking(other)
   const newer = await seedBooking(one)
   const second = await mintKey(db, clock, { host: one.hostId, name: 'Second', permissions: [...permissions] })
@@ -60,7 +61,8 @@ test('each key has its own checkpoint in the sandbox, which survives a rotation'
 
 test('partnerctl feed poll exits 2 for the state file of another account, even with --since', async () => {
   const { folder, poll } = await home()
-  const [one, other] = [await service.actor(), await service.actor()]
+  const one = await service.actor()
+  const other = await service.actor()
   await seedBooking(one)
   const state = join(folder, 'state.json')
   await poll(one.key, '--state', state)

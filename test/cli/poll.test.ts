@@ -33,7 +33,8 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     const changes = 5
     for (let count = 1; count < changes; count += 1) await actor.send('POST', '/v1/bookings', { body })
     const { home, run, start } = await poller(actor)
-    const [log, go] = [join(home, 'log'), join(home, 'go')]
+    const log = join(home, 'log')
+    const go = join(home, 'go')
     const child = start(
       '--exec',
       `echo begun >> ${log}; while [ ! -e ${go} ]; do sleep 0.1; done; echo done >> ${log}`,
@@ -56,7 +57,8 @@ test('a poll whose command fails exits 1 and names the item, even after SIGTERM'
   const actor = await service.actor()
   const { booking_id } = await seedBooking(actor)
   const { home, run, start } = await poller(actor)
-  const [log, go] = [join(home, 'log'), join(home, 'go')]
+  const log = join(home, 'log')
+  const go = join(home, 'go')
   const child = start('--exec', `echo begun >> ${log}; while [ ! -e ${go} ]; do sleep 0.1; done; exit 3`)
   await expect.poll(() => readFile(log, 'utf8').catch(() => '')).toContain('begun')
   child.kill('SIGTERM')

@@ -71,7 +71,11 @@ test.concurrent('missing, extra and different bookings are found, each with both
   const held = [...rows.filter((row) => ![lost, moved, other].includes(row)), extra, elsewhere, wrong]
   const found = await against(toCsv(held))
   const here = ({ booking_id, version, status, checkin_at, checkout_at }: CsvRow) => ({
-    ...{ booking_id, version, status, checkin_at, checkout_at },
+    booking_id,
+    version,
+    status,
+    checkin_at,
+    checkout_at,
   })
   expect(found).toMatchObject({
     code: 1,
@@ -101,7 +105,8 @@ test.concurrent('a booking newer than the file or --since is not a difference', 
   const since = newest.version
   expect(await against(toCsv(before), '--since', since)).toMatchObject({
     ...none,
-    ...{ code: 1, missing: [{ booking_id: newest.booking_id }] },
+    code: 1,
+    missing: [{ booking_id: newest.booking_id }],
   })
   const withoutVersions = before.map(({ version: _, ...row }) => row)
   expect(await against(toCsv(withoutVersions))).toMatchObject({ code: 1, newer: [] })

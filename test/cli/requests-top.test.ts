@@ -7,7 +7,8 @@ const MONGODB_URL = await ownDatabase()
 const settings = { MONGODB_URL, TRUSTED_PROXIES: '127.0.0.1', AUTH_FAILURES_PER_MINUTE: '5' }
 let offset = 0
 const service = await testApp(settings, () => new Date(Date.now() + offset))
-const [busy, calm] = [await service.actor(), await service.actor({ rateLimit: 3 })]
+const busy = await service.actor()
+const calm = await service.actor({ rateLimit: 3 })
 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
 
@@ -44,10 +45,8 @@ test('requests top ranks keys, hosts, addresses and routes, and counts failed au
   const none = { failed: 0, unanswered: 0, failed_authentications: 0 }
   const keys = await top()
   expect(keys.stderr).toBe('')
-  const [busyRow, calmRow] = [
-    { ...none, requests: 8, succeeded: 2, refused: 6, limited: 0 },
-    { ...none, requests: 5, succeeded: 3, refused: 0, limited: 2 },
-  ]
+  const busyRow = { ...none, requests: 8, succeeded: 2, refused: 6, limited: 0 }
+  const calmRow = { ...none, requests: 5, succeeded: 3, refused: 0, limited: 2 }
   expect(keys.rows).toEqual([
     { name: busy.keyId, of: expect.stringMatching(`\\(host ${busy.hostId}\\)$`), ...busyRow },
     { name: calm.keyId, of: expect.stringMatching(`\\(host ${calm.hostId}\\)$`), ...calmRow },

@@ -91,11 +91,21 @@ test('text from a foreign server never starts a new line', async () => {
     [forged]: forged,
   }
   const row = {
-    ...{ id: forged, at: forged, method: forged, path: forged, status: 422, duration_ms: 1, fault: forged },
+    id: forged,
+    at: forged,
+    method: forged,
+    path: forged,
+    status: 422,
+    duration_ms: 1,
+    fault: forged,
     error: { type: forged, message: forged, errors: [{ path: forged, code: forged, message: forged }] },
   }
   const certification = {
-    ...{ id: 1, status: 'failed', seed: forged, profiles: ['feed'], next: { action: forged, text: forged } },
+    id: 1,
+    status: 'failed',
+    seed: forged,
+    profiles: ['feed'],
+    next: { action: forged, text: forged },
     cases: [
       { name: forged, status: 'failed', rule: forged, because: forged, request_ids: [forged], guide: forged },
     ],
@@ -107,7 +117,8 @@ test('text from a foreign server never starts a new line', async () => {
     '/sandbox/certifications/1': certification,
   }
   const foreign = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch({ url }) {
       const data = answers[new URL(url).pathname]
       const error = { type: forged, message: forged, request_id: forged, errors: [row.error.errors[0]] }

@@ -60,7 +60,9 @@ function startForeign() {
 test.concurrent.each(['node', 'bun'])('the client keeps its promises in %s', async (runtime) => {
   const built = await Bun.build({
     entrypoints: [fileURLToPath(new URL('suite.ts', import.meta.url))],
-    ...{ target: 'node', outdir: folder, naming: `${runtime}.mjs` },
+    target: 'node',
+    outdir: folder,
+    naming: `${runtime}.mjs`,
   })
   expect(built.success).toBe(true)
   const foreign = startForeign()
@@ -71,7 +73,8 @@ test.concurrent.each(['node', 'bun'])('the client keeps its promises in %s', asy
     const { key } = await service.actor()
     const of = [url, key, foreign.url.origin, closed, share]
     const child = Bun.spawn([program, join(folder, `${runtime}.mjs`), ...of], {
-      ...{ stdout: 'pipe', stderr: 'inherit' },
+      stdout: 'pipe',
+      stderr: 'inherit',
     })
     return (await new Response(child.stdout).text()).trim().split('\n')
   }

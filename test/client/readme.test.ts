@@ -34,7 +34,9 @@ async function start(runtime: Runtime, title: string, environment: Record<string
   await writeFile(join(folder, 'example.mjs'), examples.get(title) as string)
   const run = () =>
     Bun.spawn([runtimes[runtime], 'example.mjs'], {
-      ...{ cwd: folder, stdout: 'pipe', stderr: 'pipe' },
+      cwd: folder,
+      stdout: 'pipe',
+      stderr: 'pipe',
       env: { PATH: process.env.PATH ?? '', PARTNER_BASE_URL: url, ...environment },
     })
   return async () => {
@@ -72,7 +74,8 @@ test.concurrent.each(Object.keys(runtimes) as Runtime[])('the examples work in %
     stdout: expect.stringMatching(/^Test key may .*bookings\.read.* requests left\n$/),
   })
   const book = await start(runtime, 'Book safely', environment)
-  const [first, again] = [await book(), await book()]
+  const first = await book()
+  const again = await book()
   expect(first).toEqual({ code: 0, stderr: '', stdout: expect.stringMatching(/^Booked as \d+\n$/) })
   expect(again).toEqual(first)
   const played = await (await start(runtime, 'Test your integration', environment))()
@@ -97,7 +100,9 @@ test.concurrent.each(Object.keys(runtimes) as Runtime[])(
     await mkdir(folder)
     await writeFile(join(folder, 'example.mjs'), examples.get('Verify a hint') as string)
     const child = Bun.spawn([runtimes[runtime], 'example.mjs'], {
-      ...{ cwd: folder, stdout: 'pipe', stderr: 'inherit' },
+      cwd: folder,
+      stdout: 'pipe',
+      stderr: 'inherit',
       env: { PATH: process.env.PATH ?? '', WEBHOOK_SECRET: secret, PORT: String(port) },
     })
     const body = JSON.stringify({ type: 'booking.changed', timestamp: 'now', data: { booking_id: 77 } })

@@ -84,7 +84,8 @@ const cases: Record<string, () => Promise<void>> = {
     }
   },
   async 'a key of the caller is kept over all tries, and over calls'() {
-    const [body, idempotencyKey] = [stay(), crypto.randomUUID()]
+    const body = stay()
+    const idempotencyKey = crypto.randomUUID()
     const { value } = await withFaults([{ fault: 'lost_response', operation: 'createBooking' }], () =>
       client.bookings.create(body, { idempotencyKey }).withResponse(),
     )
@@ -378,16 +379,19 @@ const cases: Record<string, () => Promise<void>> = {
       assert.throws(() => client.bookings.consumers.get(id), TypeError)
     }
     for (const path of [
-      ...[
-        '../../v1/me',
-        '/../v1/me',
-        '/%2e%2E/v1/me',
-        '\\..\\..\\v1\\me',
-        '/webhooks/..',
-        '/listings/./2001',
-      ],
-      ...['/listings/..?page=1', 'x/../../v1/me', '@127.0.0.1/'],
-      ...['/bookings/.\t./listings', '/bookings/.\n./listings', '/webhooks/.. ', '/webhooks/..\t'],
+      '../../v1/me',
+      '/../v1/me',
+      '/%2e%2E/v1/me',
+      '\\..\\..\\v1\\me',
+      '/webhooks/..',
+      '/listings/./2001',
+      '/listings/..?page=1',
+      'x/../../v1/me',
+      '@127.0.0.1/',
+      '/bookings/.\t./listings',
+      '/bookings/.\n./listings',
+      '/webhooks/.. ',
+      '/webhooks/..\t',
     ])
       await assert.rejects(client.request('GET', path), TypeError, path)
     // A value that cannot be sent is not a network failure.
@@ -450,7 +454,8 @@ const cases: Record<string, () => Promise<void>> = {
       data: { booking_id: 7, note: 'é' },
     })
     const good = sign(body)
-    const [asText, asBytes] = [body, new TextEncoder().encode(body)]
+    const asText = body
+    const asBytes = new TextEncoder().encode(body)
     for (const [content, headers] of [
       [asText, good],
       [asBytes, new Headers(good)],

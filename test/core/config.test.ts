@@ -124,7 +124,8 @@ test('the standard switches of OpenTelemetry turn traces off, and what the servi
 })
 
 test('readConfig() reads several previous secrets and refuses a secret that could not be listed among them', () => {
-  const [one, two] = ['1'.repeat(32), '2'.repeat(32)]
+  const one = '1'.repeat(32)
+  const two = '2'.repeat(32)
   expect(readConfig({ OTHER_SECRET_KEYS: `${one}, ${two}` }).otherSecretKeys).toEqual([one, two])
   expect(readConfig({}).otherSecretKeys).toEqual([])
   expect(() => readConfig({ SECRET_KEY: `${one},${two}` })).toThrow('SECRET_KEY must not contain a comma')

@@ -17,8 +17,11 @@ test.each([
   [
     'redis+sentinel://:x@a,b:1/main?sentinelPassword=y%26',
     {
-      ...{ kind: 'sentinel', nodes: [node('a', 26379), node('b', 1)], masterName: 'main' },
-      ...{ password: 'x', sentinelPassword: 'y&' },
+      kind: 'sentinel',
+      nodes: [node('a', 26379), node('b', 1)],
+      masterName: 'main',
+      password: 'x',
+      sentinelPassword: 'y&',
     },
   ],
 ])('parseRedisUrl() reads %s', (url, expected) => {

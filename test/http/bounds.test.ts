@@ -126,7 +126,8 @@ test('the slowest bodies are ended once another body has waited, and only as man
 })
 
 test('large bodies are counted for the host, however many keys it has', async () => {
-  const [actor, other] = [await service.actor(), await service.actor()]
+  const actor = await service.actor()
+  const other = await service.actor()
   const { db, clock } = service.live
   const second = { host: actor.hostId, name: 'Second', permissions: ['listings.write' as const] }
   const { key } = await mintKey(db, clock, second)
@@ -162,7 +163,8 @@ test('a body stops waiting once its sender has gone', async () => {
 
 test('each key has a limit for response bytes that its clients have not read yet', () => {
   ownerId += 1
-  const [first, second] = [reserveUnsent(ownerId, 5 * mebibyte), reserveUnsent(ownerId, 3 * mebibyte)]
+  const first = reserveUnsent(ownerId, 5 * mebibyte)
+  const second = reserveUnsent(ownerId, 3 * mebibyte)
   expect(() => reserveUnsent(ownerId, mebibyte)).toThrow('still being read')
   reserveUnsent(ownerId + 1_000_000, 8 * mebibyte)()
   first()

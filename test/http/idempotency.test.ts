@@ -130,7 +130,9 @@ test('a request whose twin finished first, but whose response is gone, may be re
   const { live } = service
   const request = new Request('http://localhost/v1/listings', { method: 'POST' })
   const context = {
-    ...{ request, route: '/v1/listings', set: { headers: {} } },
+    request,
+    route: '/v1/listings',
+    set: { headers: {} },
     caller: { hostId: actor.hostId, scope: actor.keyId },
     sent: { idempotencyKey: 'k8', body: {} },
   } as unknown as IdempotentContext
@@ -216,10 +218,8 @@ test('an availability push repeated under its Idempotency-Key does not restore u
 test('a rates write repeated under its Idempotency-Key creates only one job', async () => {
   const { listing_id, room_type_id } = seeded
   const data = [{ listing_id, room_type_id, base_price: 1234 }]
-  const [first, second] = [
-    await keyed('rates', rates, { data }),
-    await keyed('rates', rates, { data: [{ room_type_id, listing_id, base_price: 1234 }] }),
-  ]
+  const first = await keyed('rates', rates, { data })
+  const second = await keyed('rates', rates, { data: [{ room_type_id, listing_id, base_price: 1234 }] })
   expect(second.body.meta.job_id).toBe(first.body.meta.job_id)
 })
 

@@ -5,7 +5,8 @@ import { fill, guardedRoutes, prefixes } from '../support/routes.ts'
 import { validBodies } from '../support/valid-bodies.ts'
 
 const service = await testApp()
-const [actor, writer] = [await service.actor(), await service.actor()]
+const actor = await service.actor()
+const writer = await service.actor()
 const { listing_id, room_type_id } = await seedBooking(actor)
 const provider = '/v1/integrations/provider_one'
 const strict = { prefer: 'handling=strict' }
@@ -98,8 +99,18 @@ test('a path that is long, unusual or like a key is written as one … in respon
   // JSON.parse makes `__proto__` a field like any other.
   const body = JSON.parse(
     JSON.stringify({
-      ...{ name: 'House', 'a b': 1, '': 1, [key]: 1, ['x'.repeat(65)]: 1, é: 1, '<b>': 1, 'a\u0000': 1 },
-      ...{ constructor: {}, toString: 1, ['y'.repeat(64)]: 1, location: { [key]: 1 } },
+      name: 'House',
+      'a b': 1,
+      '': 1,
+      [key]: 1,
+      ['x'.repeat(65)]: 1,
+      é: 1,
+      '<b>': 1,
+      'a\u0000': 1,
+      constructor: {},
+      toString: 1,
+      ['y'.repeat(64)]: 1,
+      location: { [key]: 1 },
       proto: { polluted: true },
     }).replace('"proto"', '"__proto__"'),
   )

@@ -10,7 +10,8 @@ const shard = (id: string, more: object = {}) => ({
 })
 
 test('shardFinding() fails if a shard is being removed or not added yet, or if there is none', () => {
-  const [first, second] = [shard('rs1'), shard('rs2')]
+  const first = shard('rs1')
+  const second = shard('rs2')
   expect(shardFinding({ shards: [first, second] })).toEqual({
     check: 'shards',
     state: 'ok',

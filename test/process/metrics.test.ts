@@ -112,7 +112,8 @@ test('GET /metrics shows the checks of /readyz, how far the clock is off, and wh
   const checks = ['database', 'redis', 'clock'].map((check) => `ready_check{check="${check}"}`)
   expect(checks.map((check) => first.get(check))).toEqual([1, 1, 1])
   expect(first.get('key_next_expiry_timestamp_seconds')).toBeNaN()
-  const [one, other] = [await service.actor(), await service.actor()]
+  const one = await service.actor()
+  const other = await service.actor()
   const day = 86_400_000
   const soon = Math.floor(Date.now() / 1000) * 1000 + day
   await updateKey(service.live.db, String(one.keyId), { expires_at: new Date(soon + day) })

@@ -89,7 +89,8 @@ test.concurrent('a keyed booking and its hint are one trace, whose spans have no
   const { expect } = context
   const { url, received } = startReceiver(context)
   const partner = await hookedPartner(traced, `${url}&token=canary-of-the-receiver`, ['booking.changed'])
-  const [traceId, spanId] = [hex(16), hex(8)]
+  const traceId = hex(16)
+  const spanId = hex(8)
   const canary = 'canary-of-the-partner'
   const body = { ...partner.stay, special_requests: canary, message: canary }
   const headers = {
@@ -191,7 +192,8 @@ test.concurrent("a trusted proxy's own sampled flag decides, even where nothing 
   expect,
 }) => {
   const actor = await trusting.actor()
-  const [unsampled, sampled] = [hex(16), hex(16)]
+  const unsampled = hex(16)
+  const sampled = hex(16)
   const at = (traceId: string, flag: string) => ({
     headers: { traceparent: `00-${traceId}-${hex(8)}-${flag}` },
   })
@@ -213,7 +215,8 @@ test.concurrent('an unreachable collector is reported once until it accepts span
     expect((await actor.send('GET', '/v1/me')).status).toBe(200)
     return messages().map(({ msg }) => msg)
   }
-  const [away, back] = ['The collector does not accept spans', 'The collector accepts spans again']
+  const away = 'The collector does not accept spans'
+  const back = 'The collector accepts spans again'
   await expect.poll(ask, { interval: 200 }).toEqual([away])
   const late = startCollector(lonelyPort)
   await expect.poll(ask, { interval: 200 }).toEqual([away, back])

@@ -91,7 +91,8 @@ test.concurrent("a sandbox's clock moves forward by up to 400 days, and no other
       errors: [{ path: 'advance_seconds', code, message: expect.any(String) }],
     })
   }
-  const [mine, theirs] = [await read(actor), await read(neighbour)]
+  const mine = await read(actor)
+  const theirs = await read(neighbour)
   expect({ mine: mine.advanced_seconds, theirs: theirs.advanced_seconds }).toEqual({
     mine: 25 * hour,
     theirs: 0,
@@ -147,8 +148,16 @@ test.concurrent('everything that a sandbox stores is dated by its clock, in each
   })
   expect([...new Set(dates.map(({ collection }) => collection))]).toEqual(
     expect.arrayContaining([
-      ...['users', 'listings', 'bookings', 'messages', 'rate_jobs', 'availability_blocks', 'provider_keys'],
-      ...['consumers', 'webhooks', 'stored_responses'],
+      'users',
+      'listings',
+      'bookings',
+      'messages',
+      'rate_jobs',
+      'availability_blocks',
+      'provider_keys',
+      'consumers',
+      'webhooks',
+      'stored_responses',
     ]),
   )
   // Times that processes use for their own work come from the real clock.

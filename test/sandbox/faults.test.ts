@@ -45,8 +45,11 @@ const wire = (method: string, path: string, key: string, body = '', headers = ''
   )
 
 const stayOf = ({ user_id, listing_id, room_type_id }: Awaited<ReturnType<typeof seedBooking>>) => ({
-  ...{ user_id, listing_id, room_type_id },
-  ...{ checkin_at: '2031-01-01', checkout_at: '2031-02-01' },
+  user_id,
+  listing_id,
+  room_type_id,
+  checkin_at: '2031-01-01',
+  checkout_at: '2031-02-01',
 })
 
 test.concurrent('each fault responds as the contract, a proxy or an expired key would, names itself, and ends', async ({
@@ -247,8 +250,14 @@ test.concurrent('a request counts against the first matching rule that is not us
     { fault: 'bad_gateway', times: 2 },
   )
   expect(made.body.data.rules[0]).toEqual({
-    ...{ fault: 'internal_error', operation: 'listListings', event: null, after: 2, times: 2 },
-    ...{ retry_after_seconds: 5, delay_milliseconds: 2000, left: { after: 2, times: 2 } },
+    fault: 'internal_error',
+    operation: 'listListings',
+    event: null,
+    after: 2,
+    times: 2,
+    retry_after_seconds: 5,
+    delay_milliseconds: 2000,
+    left: { after: 2, times: 2 },
   })
   const look = async () => (await once(actor, 'GET', '/sandbox/listings')).status
   const me = async () => (await once(actor, 'GET', '/sandbox/me')).status

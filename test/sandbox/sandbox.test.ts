@@ -26,13 +26,21 @@ test('the sandbox has every route of /v1 and some of its own', () => {
   expect(of('/sandbox').sort()).toEqual(
     [
       ...of('/v1'),
-      ...['DELETE  any', 'POST /bookings/:booking_id/messages/guest bookings.write'],
-      ...['GET /clock any', 'POST /clock any'],
-      ...['GET /scenarios any', 'POST /scenarios/:name any'],
-      ...['GET /certifications any', 'POST /certifications any'],
-      ...['GET /certifications/:id any', 'DELETE /certifications/:id any'],
-      ...['PUT /certifications/:id/state any', 'GET /certifications/:id/report any'],
-      ...['GET /faults any', 'PUT /faults any', 'DELETE /faults any'],
+      'DELETE  any',
+      'POST /bookings/:booking_id/messages/guest bookings.write',
+      'GET /clock any',
+      'POST /clock any',
+      'GET /scenarios any',
+      'POST /scenarios/:name any',
+      'GET /certifications any',
+      'POST /certifications any',
+      'GET /certifications/:id any',
+      'DELETE /certifications/:id any',
+      'PUT /certifications/:id/state any',
+      'GET /certifications/:id/report any',
+      'GET /faults any',
+      'PUT /faults any',
+      'DELETE /faults any',
     ].sort(),
   )
 })
@@ -89,7 +97,8 @@ test('bookings created, confirmed and cancelled in the sandbox appear in its fee
 })
 
 test('a sandbox shows no data of other sandboxes or of /v1, and /v1 shows none of a sandbox', async () => {
-  const [one, two] = [await service.actor(), await service.actor()]
+  const one = await service.actor()
+  const two = await service.actor()
   await one.send('POST', '/sandbox/listings', { body: { name: 'Only mine' } })
   expect((await two.send('GET', '/sandbox/listings?q=only')).body.data).toEqual([])
   expect((await one.send('GET', '/v1/listings')).body.data).toEqual([])
@@ -117,7 +126,8 @@ test('users created in the sandbox send no event, and one rate limit counts requ
 })
 
 test('DELETE /sandbox clears only the sandbox of its key, including stored responses', async () => {
-  const [actor, other] = [await service.actor(), await service.actor()]
+  const actor = await service.actor()
+  const other = await service.actor()
   const create = (by: Actor) =>
     by.send('POST', '/sandbox/listings', { body: { name: 'Gone' }, headers: { 'idempotency-key': 'k' } })
   const first = await create(actor)

@@ -39,8 +39,15 @@ test.concurrent('scenarios are listed with their summaries and parameters', asyn
   const actor = await service.actor({ permissions: [] })
   const { body } = await actor.send('GET', '/sandbox/scenarios')
   expect(body.data.map(({ name }: { name: string }) => name)).toEqual([
-    ...['guest-books', 'host-confirms', 'guest-cancels', 'cancelled-before-seen', 'changed-within-a-second'],
-    ...['last-unit', 'guest-writes', 'conversation-closes', 'history'],
+    'guest-books',
+    'host-confirms',
+    'guest-cancels',
+    'cancelled-before-seen',
+    'changed-within-a-second',
+    'last-unit',
+    'guest-writes',
+    'conversation-closes',
+    'history',
   ])
   for (const { summary, parameters } of body.data) {
     expect(summary).toMatch(/Finds an integration (that|whose) /)
@@ -105,7 +112,8 @@ test.concurrent('a booking that is cancelled before it is seen never appears as 
 }) => {
   const actor = await service.actor()
   const seen = new Set<string>()
-  let [isOver, polls] = [false, 0]
+  let isOver = false
+  let polls = 0
   const watching = (async () => {
     while (!isOver) {
       for (const { booking_id, status } of await feedOf(actor)) seen.add(`${booking_id} ${status}`)
@@ -300,8 +308,11 @@ test.concurrent('a scenario that does not fit in the sandbox is refused before i
     .orFail()
   const message = { host_id, booking_id: 1, listing_id: 1, sender: 'guest', sender_name: 'G', text: 'T' }
   const filling = Array.from({ length: 3000 }, (_, index) => ({
-    ...{ ...message, is_seen: false, id: 1_000_000 + index },
-    ...{ created_at: new Date(0), version: new Date(index * 1000) },
+    ...message,
+    is_seen: false,
+    id: 1_000_000 + index,
+    created_at: new Date(0),
+    version: new Date(index * 1000),
   }))
   await messageModel(service.sandbox.db).insertMany(filling)
   const refused = await play(actor, 'guest-books', { count: 500, listing_id: 2002 })

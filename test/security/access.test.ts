@@ -4,7 +4,8 @@ import { seedBooking, testApp } from '../support/app.ts'
 
 const service = await testApp({ WEBHOOKS_ALLOW_PRIVATE: 'on' })
 const { db } = service.live
-const [owner, thief] = [await service.actor(), await service.actor()]
+const owner = await service.actor()
+const thief = await service.actor()
 const own = await seedBooking(owner)
 const stolen = await seedBooking(thief)
 
@@ -15,7 +16,8 @@ async function seedWebhook({ send }: typeof owner) {
   const delivery_id = (await send('POST', `/v1/webhooks/${webhook_id}/test`)).body.data.id as string
   return { webhook_id, delivery_id }
 }
-const [ownHook, stolenHook] = [await seedWebhook(owner), await seedWebhook(thief)]
+const ownHook = await seedWebhook(owner)
+const stolenHook = await seedWebhook(thief)
 
 /** Returns everything stored about a host except jobs and the request log, which change in the background. */
 async function stateOf(hostId: number): Promise<string> {
@@ -163,7 +165,8 @@ test.each(places)(
       )
       return `${response.status} ${JSON.stringify(error).replace(known, 'ID')}`
     }
-    const [foreign, expected] = [await ask({ ...own, ...ownHook }), await ask(unknown)]
+    const foreign = await ask({ ...own, ...ownHook })
+    const expected = await ask(unknown)
     expect(foreign).toBe(expected)
     expect(foreign).toMatch(/^(400|403|404|422) /)
     expect(await stateOf(owner.hostId)).toBe(before)

@@ -146,7 +146,8 @@ test('every route responds to any JSON in any place without a 5xx, in the envelo
         attacks.map((attack) => {
           const body = bodyOf(attack)
           return send(attack.route.method, pathOf(attack), {
-            ...{ key: actor.key, headers: attack.headers },
+            key: actor.key,
+            headers: attack.headers,
             ...(body === undefined ? {} : { body }),
           })
         }),

@@ -78,7 +78,8 @@ test('POST /v1/listings distinguishes listings with the longest ids and URLs', a
     original_url: `https://x.example/${'y'.repeat(2029)}${end}`,
   })
   const create = (end: string) => actor.send('POST', '/v1/listings', { body: fields(end) })
-  const [a, b] = [await create('a'), await create('b')]
+  const a = await create('a')
+  const b = await create('b')
   expect([a.status, b.status]).toEqual([201, 201])
   const again = await create('a')
   expect({ status: again.status, id: again.body.data.id }).toEqual({ status: 200, id: a.body.data.id })
@@ -92,7 +93,8 @@ test('POST /v1/listings distinguishes listings with the longest ids and URLs', a
 test('an Idempotency-Key of 255 characters replays its response', async () => {
   const headers = { 'idempotency-key': '~'.repeat(255) }
   const send = () => actor.send('POST', '/v1/listings', { headers, body: { name: 'Once' } })
-  const [first, second] = [await send(), await send()]
+  const first = await send()
+  const second = await send()
   expect(first.status).toBe(201)
   expect({ text: second.text, replayed: second.headers.get('idempotent-replayed') }).toEqual({
     text: first.text,

@@ -24,7 +24,8 @@ function recordedLookUp(ends: Promise<unknown>[] = []) {
 }
 
 test('look-ups that arrive during queries share the next one, and none joins a query that was sent before it', async () => {
-  const [one, other] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const one = Promise.withResolvers<void>()
+  const other = Promise.withResolvers<void>()
   const { queries, lookUp } = recordedLookUp([one.promise, other.promise])
   const early = [lookUp(1)]
   await expect.poll(() => queries.length).toBe(1)

@@ -101,8 +101,11 @@ const ofOneDocument = [
   'POST /webhooks/:id/secret/rotate',
   'POST /webhooks/:id/test',
   'POST /webhooks/:id/deliveries/:delivery_id/resend',
-  ...['POST /clock', 'PUT /faults', 'DELETE /faults'],
-  ...['DELETE /certifications/:id', 'PUT /certifications/:id/state'],
+  'POST /clock',
+  'PUT /faults',
+  'DELETE /faults',
+  'DELETE /certifications/:id',
+  'PUT /certifications/:id/state',
   'DELETE ',
 ]
 /** Reads that show several collections as of one point in time. */

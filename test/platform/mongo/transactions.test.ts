@@ -31,7 +31,8 @@ async function inOneTurn(
   const first = inTransaction(db, queue, () => gate.promise)
   const units = changes.map((run, index) => ({ queue, run, shares: shares[index % shares.length] as Shares }))
   const waiting = Promise.allSettled(units.map((unit) => runUnit(db, unit)))
-  let [transactions, inserts] = [0, 0]
+  let transactions = 0
+  let inserts = 0
   const note = ({ command, commandName }: CommandStartedEvent) => {
     if (command.startTransaction) transactions += 1
     if (commandName === 'insert') inserts += 1
@@ -81,7 +82,11 @@ describe.each([
     const changes = [insert(one), refused, insert(twice), insert(twice), insert(last)]
     const { outcomes } = await inOneTurn(shares, `${name}-mixed`, changes)
     expect(outcomes.map(({ status }) => status)).toEqual([
-      ...['fulfilled', 'rejected', 'fulfilled', 'rejected', 'fulfilled'],
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
     ])
     expect(outcomes[1]).toMatchObject({ reason: refusal })
     expect(outcomes[3]).toMatchObject({ reason: { code: 11_000 } })

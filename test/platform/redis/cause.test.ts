@@ -15,8 +15,18 @@ const key = join(folder, 'key.pem')
 const certificate = join(folder, 'certificate.pem')
 await Bun.$`openssl req -x509 -newkey rsa:2048 -nodes -keyout ${key} -out ${certificate} -days 1 -subj /CN=localhost`.quiet()
 const redis = await startRedis(undefined, [
-  ...['--requirepass', password, '--tls-port', String(tlsPort), '--tls-auth-clients', 'no'],
-  ...['--tls-cert-file', certificate, '--tls-key-file', key, '--tls-ca-cert-file', certificate],
+  '--requirepass',
+  password,
+  '--tls-port',
+  String(tlsPort),
+  '--tls-auth-clients',
+  'no',
+  '--tls-cert-file',
+  certificate,
+  '--tls-key-file',
+  key,
+  '--tls-ca-cert-file',
+  certificate,
 ])
 const port = new URL(redis.url).port
 const admin = new Redis(redis.url, { password })

@@ -31,7 +31,8 @@ async function listen(url: string, args: string[] = [], secret?: string, partner
     stderr: 'pipe',
   })
   onTestFinished(() => child.kill('SIGKILL'))
-  let [notes, stdout] = ['', '']
+  let notes = ''
+  let stdout = ''
   const readAll = (stream: ReadableStream<Uint8Array<ArrayBuffer>>, take: (text: string) => void) =>
     stream.pipeThrough(new TextDecoderStream()).pipeTo(new WritableStream({ write: take }))
   const noted = readAll(child.stderr, (text) => {
@@ -41,7 +42,8 @@ async function listen(url: string, args: string[] = [], secret?: string, partner
     stdout += text
   })
   return {
-    ...{ actor, seeded },
+    actor,
+    seeded,
     notes: () => notes,
     untilPrinted: (lines: number) => expect.poll(() => stdout.split('\n').length - 1).toBe(lines),
     untilListening: (feeds: number) => expect.poll(() => notes.split('Listening for').length - 1).toBe(feeds),

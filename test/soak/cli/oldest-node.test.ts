@@ -25,7 +25,8 @@ test(`every command of the served file that ends by itself runs in Node ${oldest
   expect((await Bun.$`${node} --version`.text()).trim()).toBe(`v${oldest}`)
   const file = await servedFile()
   const receiver = startReceiver(context)
-  const [actor, other] = [await service.actor(), await service.actor()]
+  const actor = await service.actor()
+  const other = await service.actor()
   const { environment, of } = await invocations(actor, other, receiver.url)
   const endless = ['listen', 'requests tail']
   const names = (await everyCommand(program.main)).filter((name) => !endless.includes(name))

@@ -42,10 +42,15 @@ async function runAll(name: string, samples: Sample[]): Promise<void> {
   const { key } = await service.actor()
   const folder = join(project, name)
   const environment = {
-    ...{ PARTNER_BASE_URL: url, PARTNER_API_KEY: key, PORT: String(await freePort()) },
+    PARTNER_BASE_URL: url,
+    PARTNER_API_KEY: key,
+    PORT: String(await freePort()),
     // Administrators' commands open the database.
     MONGODB_URL: mongodbUrl,
-    ...{ WEBHOOK_SECRET: makeWebhookSecret(), ID: 'msg_1', TIMESTAMP: '0', BODY: '{}' },
+    WEBHOOK_SECRET: makeWebhookSecret(),
+    ID: 'msg_1',
+    TIMESTAMP: '0',
+    BODY: '{}',
   }
   await mkdir(folder)
   for (const shared of ['bin', 'fixtures']) await symlink(join(root, shared), join(folder, shared))

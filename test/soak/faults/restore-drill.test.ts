@@ -14,13 +14,18 @@ const section = operations.split('### Restore drill')[1]?.split('\n### ')[0] ?? 
 const [embedded = '', ownServers = ''] = [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, sh]) => sh)
 /** Production settings in the operator's shell, which must not affect the drill. */
 const production = {
-  ...{ REDIS_URL: 'redis://partner@127.0.0.1:1', REDIS_PASSWORD: 'x', MONGODB_PASSWORD_FILE: '/nowhere' },
-  ...{ NODE_ENV: 'production', TLS_CERT_FILE: '/nowhere' },
+  REDIS_URL: 'redis://partner@127.0.0.1:1',
+  REDIS_PASSWORD: 'x',
+  MONGODB_PASSWORD_FILE: '/nowhere',
+  NODE_ENV: 'production',
+  TLS_CERT_FILE: '/nowhere',
 }
 
 async function runDrill(commands: string, settings: Record<string, string>) {
   const child = Bun.spawn(['bash', '-c', commands], {
-    ...{ cwd: root, stdout: 'pipe', stderr: 'pipe' },
+    cwd: root,
+    stdout: 'pipe',
+    stderr: 'pipe',
     env: { PATH: process.env.PATH ?? '', ...production, ...settings },
   })
   const [stdout, stderr] = await Promise.all([child.stdout, child.stderr].map((s) => new Response(s).text()))

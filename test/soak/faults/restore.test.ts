@@ -17,8 +17,16 @@ type Document = Record<string, unknown> & { _id: unknown }
 type State = Map<string, Map<string, Document>>
 
 const compared = [
-  ...['users', 'listings', 'keys', 'hosts', 'bookings', 'messages', 'stored_responses'],
-  ...['host_clocks', 'audit', 'provider_keys'],
+  'users',
+  'listings',
+  'keys',
+  'hosts',
+  'bookings',
+  'messages',
+  'stored_responses',
+  'host_clocks',
+  'audit',
+  'provider_keys',
 ]
 
 async function openData(dataDir: string): Promise<Connection> {
@@ -200,7 +208,8 @@ test.concurrent('writes resume after a backup was killed while it blocked them',
 test.concurrent('db restore keeps the data that it replaces', async ({ onTestFinished }) => {
   const folder = await mkdtemp(join(tmpdir(), 'partner-restore-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  const [dataDir, backup] = [join(folder, 'data'), join(folder, 'backup')]
+  const dataDir = join(folder, 'data')
+  const backup = join(folder, 'backup')
   await Bun.write(join(dataDir, 'mongodb', 'old'), 'what was there')
   await Bun.write(join(backup, 'mongodb', 'new'), 'what is put back')
   const record = { completed_at: 'now', oldest_schema_version: 0, files: { new: 16 } }

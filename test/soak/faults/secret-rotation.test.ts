@@ -4,7 +4,8 @@ import { ownDatabase } from '../../support/databases.ts'
 import { partnerctl, type ServiceProcess, startService } from '../../support/processes.ts'
 
 const url = await ownDatabase()
-const [oldSecret, newSecret] = ['the old secret of this database yes', 'the new secret of this database yes']
+const oldSecret = 'the old secret of this database yes'
+const newSecret = 'the new secret of this database yes'
 const observer = await testApp({ MONGODB_URL: url, SECRET_KEY: oldSecret })
 const actor = await observer.actor({ rateLimit: 1_000_000 })
 const { user_id, listing_id, room_type_id } = await seedBooking(actor)

@@ -96,7 +96,8 @@ test.concurrent('a killed mongod that two services use is restarted, and the las
   onTestFinished,
 }) => {
   const { start, mongodPid, serversOnDisk } = await makeDataDir(onTestFinished)
-  const [first, second] = [await start(), await start()]
+  const first = await start()
+  const second = await start()
   const old = await mongodPid()
   process.kill(old, 'SIGKILL')
   while ((await mongodPid()) === old) await Bun.sleep(20)

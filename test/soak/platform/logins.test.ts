@@ -24,8 +24,16 @@ const { authority, certificate, key } = await makeCertificates(folder)
 
 const redisPort = await freePort()
 const redis = await startRedis(undefined, [
-  ...['--tls-port', String(redisPort), '--tls-auth-clients', 'no'],
-  ...['--tls-cert-file', certificate, '--tls-key-file', key, '--tls-ca-cert-file', authority],
+  '--tls-port',
+  String(redisPort),
+  '--tls-auth-clients',
+  'no',
+  '--tls-cert-file',
+  certificate,
+  '--tls-key-file',
+  key,
+  '--tls-ca-cert-file',
+  authority,
 ])
 const redisAdmin = new Redis(redis.url)
 /** Only the rights that operations.md says an account needs. */
@@ -44,17 +52,22 @@ const dbpath = join(folder, 'mongodb')
 await Bun.write(join(dbpath, '.keep'), '')
 const mongod = Bun.spawn(
   [
-    ...[
-      findMongod(),
-      '--dbpath',
-      dbpath,
-      '--port',
-      String(mongoPort),
-      '--bind_ip',
-      '127.0.0.1',
-      '--nounixsocket',
-    ],
-    ...['--replSet', 'partner', '--keyFile', keyFile, '--oplogSize', '64', '--wiredTigerCacheSizeGB', '0.25'],
+    findMongod(),
+    '--dbpath',
+    dbpath,
+    '--port',
+    String(mongoPort),
+    '--bind_ip',
+    '127.0.0.1',
+    '--nounixsocket',
+    '--replSet',
+    'partner',
+    '--keyFile',
+    keyFile,
+    '--oplogSize',
+    '64',
+    '--wiredTigerCacheSizeGB',
+    '0.25',
   ],
   { stdout: 'ignore', stderr: 'ignore' },
 )
