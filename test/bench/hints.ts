@@ -197,12 +197,12 @@ async function measure({ kinds, changes, killEverySeconds }: Round) {
         !waiting.places.has(place(one)) &&
         one.version <= (waiting.positions.get(one.name) ?? ''),
     )
-    const lags = well
-      .flatMap((one) => {
-        const { at } = receiver.came.get(`${place(one)}/${one.version}`) ?? {}
-        return at === undefined ? [] : [at - one.at]
-      })
-      .sort((one, other) => one - other)
+    const lags: number[] = []
+    for (const one of well) {
+      const arrival = receiver.came.get(`${place(one)}/${one.version}`)
+      if (arrival) lags.push(arrival.at - one.at)
+    }
+    lags.sort((one, other) => one - other)
     const ofWell = [...receiver.came].filter(([name]) => name.startsWith('well'))
     const outcome = {
       well: well.length,

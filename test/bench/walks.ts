@@ -71,7 +71,8 @@ async function walkByCursor(read: (query: string) => Promise<Page>): Promise<voi
 }
 
 async function walkByPage(read: (query: string) => Promise<Page>): Promise<void> {
-  for (let [page, last] = [1, 1]; page <= last; page += 1) {
+  let last = 1
+  for (let page = 1; page <= last; page += 1) {
     const { meta } = await read(`page=${page}`)
     last = meta.pagination.last_page
   }

@@ -76,13 +76,15 @@ test.concurrent.each(['node', 'bun'])('the client keeps its promises in %s', asy
       stdout: 'pipe',
       stderr: 'inherit',
     })
-    return (await new Response(child.stdout).text()).trim().split('\n')
+    const printed = await new Response(child.stdout).text()
+    // The suite ends with 0 only after its last case.
+    expect(await child.exited).toBe(0)
+    return printed.trim().split('\n')
   }
   const lines = (await Promise.all(['0', '1'].map(run))).flat()
   const cases: { name: string; error: string | null }[] = lines.map((line) => JSON.parse(line))
   await foreign.stop(true)
   expect(cases.filter(({ error }) => error !== null)).toEqual([])
-  expect(cases.length).toBe(21)
 })
 
 test('the client generates an Idempotency-Key for the operations that accept one, and for no others', async () => {
@@ -125,14 +127,15 @@ async function askedFor(sandbox: boolean): Promise<Set<string>> {
 
 test('the client has a method for every operation of the document, and for nothing else', async () => {
   const { paths } = (await service.send('GET', '/openapi.json')).body
-  const documented = (root: string) =>
-    Object.entries<object>(paths).flatMap(([path, methods]) =>
-      path === root || path.startsWith(`${root}/`)
-        ? Object.keys(methods).map(
-            (method) => `${method.toUpperCase()} ${path.slice(root.length).replace(/\{\w+\}/g, '{}')}`,
-          )
-        : [],
+  const documented = (root: string) => {
+    const ofRoot = Object.entries<object>(paths).filter(
+      ([path]) => path === root || path.startsWith(`${root}/`),
     )
+    return ofRoot.flatMap(([path, methods]) => {
+      const unnamed = path.slice(root.length).replace(/\{\w+\}/g, '{}')
+      return Object.keys(methods).map((method) => `${method.toUpperCase()} ${unnamed}`)
+    })
+  }
   expect([...(await askedFor(false))].sort()).toEqual(documented('/v1').sort())
   expect([...(await askedFor(true))].sort()).toEqual(documented('/sandbox').sort())
 })

@@ -30,19 +30,24 @@ const options = {
 const client = createClient(options)
 const steering = createClient({ key, baseUrl, sandbox: true })
 
-/** Sets faults and runs `work`; returns its outcome, the number of attempts, and the status of each attempt. */
+/** Sets faults and runs `work`; returns its outcome, the number of attempts, and the status of each attempt. Reading `value` throws if `work` failed. */
 async function withFaults<T>(
   rules: Parameters<typeof steering.sandbox.setFaults>[0],
   work: () => PromiseLike<T>,
 ) {
   await steering.sandbox.setFaults(rules)
   made.length = 0
-  const outcome = await Promise.resolve(work()).then(
-    (value) => ({ value, error: undefined }),
-    (error) => ({ value: undefined as never, error }),
-  )
+  const [outcome] = await Promise.allSettled([work()])
   await steering.sandbox.clearFaults()
-  return { ...outcome, attempts: made.length, statuses: made.map(({ status }) => status) }
+  return {
+    get value() {
+      if (outcome.status === 'rejected') throw outcome.reason
+      return outcome.value
+    },
+    error: outcome.status === 'rejected' ? outcome.reason : undefined,
+    attempts: made.length,
+    statuses: made.map(({ status }) => status),
+  }
 }
 
 let day = 0
@@ -78,7 +83,11 @@ const cases: Record<string, () => Promise<void>> = {
       const { value, attempts } = await withFaults([{ fault, operation: 'createBooking' }], () =>
         client.bookings.create(stay()),
       )
-      assert.deepEqual([await total(), value.status], [before + 1, 1], fault)
+      assert.deepEqual(
+        { bookings: await total(), status: value.status },
+        { bookings: before + 1, status: 1 },
+        fault,
+      )
       // A runtime may itself repeat a request that is reset before the first byte, with the same key as the client.
       assert.ok(attempts === 2 || (attempts === 1 && fault.startsWith('lost_')), fault)
     }
@@ -98,7 +107,10 @@ const cases: Record<string, () => Promise<void>> = {
       client.webhooks.create(webhook),
     )
     assert.ok(lost.error instanceof ConnectionError)
-    assert.deepEqual([lost.attempts, (await client.webhooks.list()).length], [1, 1])
+    assert.deepEqual(
+      { attempts: lost.attempts, webhooks: (await client.webhooks.list()).length },
+      { attempts: 1, webhooks: 1 },
+    )
     const [made] = await client.webhooks.list()
     const id = made?.id as number
     const once: (() => PromiseLike<unknown>)[] = [
@@ -121,7 +133,10 @@ const cases: Record<string, () => Promise<void>> = {
       [{ fault: 'rate_limited', operation: 'rotateWebhookSecret', retry_after_seconds: 1 }],
       () => client.webhooks.rotateSecret(id),
     )
-    assert.deepEqual([limited.attempts, limited.statuses], [2, [429, 200]])
+    assert.deepEqual(
+      { attempts: limited.attempts, statuses: limited.statuses },
+      { attempts: 2, statuses: [429, 200] },
+    )
     await client.webhooks.delete(id)
   },
   async 'a deletion that is found done is done'() {
@@ -130,7 +145,7 @@ const cases: Record<string, () => Promise<void>> = {
       [{ fault: 'cut_response', operation: 'deleteWebhook' }],
       () => client.webhooks.delete(id),
     )
-    assert.deepEqual([error, statuses], [undefined, [200, 404]])
+    assert.deepEqual({ error, statuses }, { error: undefined, statuses: [200, 404] })
     await assert.rejects(client.webhooks.delete(id), { type: 'not_found' })
   },
   async 'a change of a listing is repeated unless it adds something; a consumer is, but not its seek'() {
@@ -139,18 +154,24 @@ const cases: Record<string, () => Promise<void>> = {
     const plain = await withFaults(faulty('updateListing'), () =>
       client.listings.update(2001, { name: 'Another name' }),
     )
-    assert.deepEqual([plain.attempts, plain.value.action], [2, 'updated'])
+    assert.deepEqual(
+      { attempts: plain.attempts, action: plain.value.action },
+      { attempts: 2, action: 'updated' },
+    )
     const adding = await withFaults(faulty('updateListing'), () =>
       client.listings.update(2001, { room_types: [{ name: 'New', rooms: [{ name: 'One' }] }] }),
     )
-    assert.deepEqual([adding.attempts, adding.error.name], [1, 'ConnectionError'])
+    assert.deepEqual(
+      { attempts: adding.attempts, name: adding.error.name },
+      { attempts: 1, name: 'ConnectionError' },
+    )
     const put = await withFaults(faulty('putBookingConsumer'), () =>
       client.bookings.consumers.put('a', { acknowledged: null }),
     )
     const seek = await withFaults(faulty('putBookingConsumer'), () =>
       client.bookings.consumers.put('a', { acknowledged: null, seek: true }),
     )
-    assert.deepEqual([put.attempts, seek.attempts], [2, 1])
+    assert.deepEqual({ put: put.attempts, seek: seek.attempts }, { put: 2, seek: 1 })
     await client.bookings.consumers.delete('a')
   },
   async 'a limit is waited out; after five minutes asked for, it is the caller who decides'() {
@@ -171,7 +192,10 @@ const cases: Record<string, () => Promise<void>> = {
   async 'an error says what it is, with its request and its fields'() {
     const wrong = await client.bookings.create({ ...stay(), checkin_at: 'tomorrow' }).catch((error) => error)
     assert.ok(wrong instanceof PartnerError && wrong.type === 'validation_error')
-    assert.deepEqual([wrong.status, wrong.errors[0]?.path], [422, 'checkin_at'])
+    assert.deepEqual(
+      { status: wrong.status, path: wrong.errors[0]?.path },
+      { status: 422, path: 'checkin_at' },
+    )
     assert.ok(wrong.message.endsWith(`: ${wrong.errors[0]?.message}`), wrong.message)
     assert.match(String(wrong.requestId), /^[0-9a-f-]{36}$/)
     assert.match(String(wrong.guide), /^http:.*:\d+\/guide\/errors#validation_error$/)
@@ -184,19 +208,25 @@ const cases: Record<string, () => Promise<void>> = {
       [{ fault: 'unauthorized', operation: 'getHostProfile' }],
       () => client.host.get(),
     )
-    assert.deepEqual([error.type, error.status, attempts], ['auth_error', 401, 1])
+    assert.deepEqual(
+      { type: error.type, status: error.status, attempts },
+      { type: 'auth_error', status: 401, attempts: 1 },
+    )
     const failing = await withFaults(
       [{ fault: 'internal_error', operation: 'getHostProfile', times: 9 }],
       () => createClient({ ...options, retries: 1 }).host.get(),
     )
-    assert.deepEqual([failing.error.type, failing.attempts], ['internal_error', 2])
+    assert.deepEqual(
+      { type: failing.error.type, attempts: failing.attempts },
+      { type: 'internal_error', attempts: 2 },
+    )
   },
   async 'a try that takes too long is given up, and repeated'() {
     const { attempts, error } = await withFaults(
       [{ fault: 'slow', operation: 'getHostProfile', delay_milliseconds: 5000 }],
       () => createClient({ ...options, timeoutMs: 2000 }).host.get(),
     )
-    assert.deepEqual([attempts, error], [2, undefined])
+    assert.deepEqual({ attempts, error }, { attempts: 2, error: undefined })
   },
   async 'what is not the service is no answer, and no redirect is followed'() {
     for (const [path, status] of [
@@ -224,7 +254,10 @@ const cases: Record<string, () => Promise<void>> = {
     const unknown = await createClient({ key, baseUrl: `${foreignUrl}/unknown` })
       .host.get()
       .catch((one) => one)
-    assert.deepEqual([unknown.type, unknown.rawType], ['unknown_error', 'teapot'])
+    assert.deepEqual(
+      { type: unknown.type, rawType: unknown.rawType },
+      { type: 'unknown_error', rawType: 'teapot' },
+    )
   },
   async 'a client without a key or an address says so, and one with a root in its address works'() {
     for (const [wrong, message] of [
@@ -267,7 +300,8 @@ const cases: Record<string, () => Promise<void>> = {
           seen.push(booking_id)
       },
     )
-    assert.deepEqual([seen.length, new Set(seen).size], [await total(), await total()])
+    assert.equal(seen.length, await total())
+    assert.equal(new Set(seen).size, seen.length)
     assert.ok(attempts >= 6)
   },
   async 'a feed with details gives each item its whole booking, to a consumer too'() {
@@ -276,7 +310,10 @@ const cases: Record<string, () => Promise<void>> = {
       consumer: 'whole',
       ...some,
     })) {
-      assert.deepEqual([Booking.booking_id, Booking.meta.version], [booking_id, version])
+      assert.deepEqual(
+        { booking_id: Booking.booking_id, version: Booking.meta.version },
+        { booking_id, version },
+      )
       assert.deepEqual(Booking, await client.bookings.get(booking_id))
       break
     }
@@ -366,7 +403,11 @@ const cases: Record<string, () => Promise<void>> = {
       { after: '2026-01-01 00:00:00' },
       { checkout_after: '2026-01-01' },
     ])
-      assert.throws(() => client.bookings.feed({ consumer: 'whole', ...more } as never), TypeError)
+      assert.throws(
+        // @ts-expect-error: the types refuse a filter, too.
+        () => client.bookings.feed({ consumer: 'whole', ...more }),
+        TypeError,
+      )
     made.length = 0
     for await (const _ of client.bookings.feed({ consumer: 'whole' })) break
     assert.deepEqual([...new Set(made.map(({ status }) => status))], [200])
@@ -395,7 +436,8 @@ const cases: Record<string, () => Promise<void>> = {
     ])
       await assert.rejects(client.request('GET', path), TypeError, path)
     // A value that cannot be sent is not a network failure.
-    await assert.rejects(client.bookings.create({ ...stay(), user_id: 1n as never }), TypeError)
+    // @ts-expect-error: an id is not a bigint
+    await assert.rejects(client.bookings.create({ ...stay(), user_id: 1n }), TypeError)
     await assert.rejects(client.bookings.create(stay(), { idempotencyKey: 'Zürich ✓' }), TypeError)
     await assert.rejects(client.request('GET', '/me', { body: {} }), TypeError)
     assert.equal(made.length, 0)
@@ -408,7 +450,7 @@ const cases: Record<string, () => Promise<void>> = {
     const strict = createClient({ ...options, strict: true })
     await assert.rejects(strict.bookings.create({ ...body, ...stay() }), (error) => {
       assert.ok(error instanceof PartnerError)
-      assert.deepEqual([error.status, error.errors[0]?.path], [422, 'colour'])
+      assert.deepEqual({ status: error.status, path: error.errors[0]?.path }, { status: 422, path: 'colour' })
       return true
     })
     const { response } = await strict.bookings.create(stay()).withResponse()
@@ -419,7 +461,7 @@ const cases: Record<string, () => Promise<void>> = {
     const first = await client.listings.list({ per_page: 1 })
     const all: number[] = []
     for await (const { id } of client.listings.list({ per_page: 1 })) all.push(id)
-    assert.deepEqual([first.length, all.length], [1, 2])
+    assert.deepEqual({ first: first.length, all: all.length }, { first: 1, all: 2 })
     const users: number[] = []
     for await (const { user_id } of client.users.list({ per_page: 1 })) users.push(user_id)
     assert.deepEqual(users.slice(0, 2), [1001, 1002])
@@ -454,13 +496,11 @@ const cases: Record<string, () => Promise<void>> = {
       data: { booking_id: 7, note: 'é' },
     })
     const good = sign(body)
-    const asText = body
-    const asBytes = new TextEncoder().encode(body)
     for (const [content, headers] of [
-      [asText, good],
-      [asBytes, new Headers(good)],
+      [body, good],
+      [new TextEncoder().encode(body), new Headers(good)],
       [
-        asText,
+        body,
         {
           'Webhook-Id': 'm',
           'Webhook-Timestamp': good['webhook-timestamp'],
@@ -473,7 +513,10 @@ const cases: Record<string, () => Promise<void>> = {
     }
     const unknown = JSON.stringify({ type: 'new.thing', timestamp: 'now', data: {} })
     const event = await verifyWebhook(unknown, sign(unknown), secret)
-    assert.deepEqual([event.type, 'rawType' in event && event.rawType], ['unknown', 'new.thing'])
+    assert.deepEqual(
+      { type: event.type, rawType: 'rawType' in event && event.rawType },
+      { type: 'unknown', rawType: 'new.thing' },
+    )
     const later = (seconds: number) => ({ now: new Date(now.getTime() + seconds * 1000) })
     const wrong: Parameters<typeof verifyWebhook>[] = [
       [`${body} `, good, secret],

@@ -323,10 +323,9 @@ const createsByName = ({ method }: GuardedRoute) => method === 'PUT'
 /** Scenarios belong to no host; `test/sandbox/scenarios.test.ts` covers the 404 of an unknown one. */
 const isScenario = ({ path }: GuardedRoute) => path.endsWith('/scenarios/:name')
 
-const withId = routes.flatMap((route) => {
-  const parameter = idIn(route)
-  return parameter && !createsByName(route) && !isScenario(route) ? [{ ...route, parameter }] : []
-})
+const withId = routes
+  .filter((route) => idIn(route) && !createsByName(route) && !isScenario(route))
+  .map((route) => ({ ...route, parameter: idIn(route) as string }))
 
 test.each(withId)(
   "$method $path responds with the same 404 to malformed ids, unknown ids and another host's ids",

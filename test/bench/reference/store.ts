@@ -22,16 +22,18 @@ export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
   const own = client.db('reference')
   await own.collection('listings').createIndex({ id: 1 })
   await own.collection('availability').createIndex({ room_type_id: 1, date: 1 })
-  const key = { _id: hashOf(API_KEY) as never }
-  await own.collection('keys').replaceOne(key, { host_id: hostId }, { upsert: true })
+  const keys = own.collection<{ _id: string; host_id: number }>('keys')
+  await keys.replaceOne({ _id: hashOf(API_KEY) }, { host_id: hostId }, { upsert: true })
   const changes = service.collection('bookings')
-  const inserted = () => (['bookings', 'messages', 'answers'] as const).map((name) => own.collection(name))
-  for (const collection of inserted()) await collection.insertOne({ first: true })
+  const bookings = own.collection('bookings')
+  const messages = own.collection('messages')
+  const answers = own.collection<{ _id?: string; first?: boolean; body?: string }>('answers')
+  for (const collection of [bookings, messages, answers]) await collection.insertOne({ first: true })
   let lastId = 0
 
   return {
     /** Returns the stored key or null, for the servers that check keys. */
-    findKey: (key: string) => own.collection<{ _id: string }>('keys').findOne({ _id: hashOf(key) }),
+    findKey: (key: string) => keys.findOne({ _id: hashOf(key) }),
 
     /** Reads a document by its id and returns it in the shape of `/v1/me`. */
     async point() {
@@ -90,15 +92,11 @@ export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
       }
       const response = envelope({ ...booking, booking_id: lastId, updated_at: now })
       const text = { booking_id: lastId, text: message, sent_at: now }
-      const [bookings, messages, answers] = inserted()
       await client.withSession((session) =>
         session.withTransaction(async () => {
-          await bookings?.insertOne({ ...booking, updated_at: now }, { session })
-          await messages?.insertOne(text, { session })
-          await answers?.insertOne(
-            { _id: randomUUID() as never, body: JSON.stringify(response) },
-            { session },
-          )
+          await bookings.insertOne({ ...booking, updated_at: now }, { session })
+          await messages.insertOne(text, { session })
+          await answers.insertOne({ _id: randomUUID(), body: JSON.stringify(response) }, { session })
         }),
       )
       return response

@@ -39,9 +39,10 @@ async function caughtBy(folder: string, tests: string[]): Promise<string | null>
   if ((await child.exited) === 0) return null
   const start = output.indexOf('{"numTotal')
   const { testResults } = JSON.parse(output.slice(start).split('\n')[0] as string)
-  const failed = testResults.flatMap((file: { assertionResults: { status: string; title: string }[] }) =>
-    file.assertionResults.filter(({ status }) => status === 'failed'),
-  )[0]
+  const results: { status: string; title: string }[] = testResults.flatMap(
+    (file: { assertionResults: { status: string; title: string }[] }) => file.assertionResults,
+  )
+  const failed = results.find(({ status }) => status === 'failed')
   return failed?.title ?? 'the file does not load'
 }
 

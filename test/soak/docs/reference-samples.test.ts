@@ -52,12 +52,14 @@ async function runsOf(label: string): Promise<Run[]> {
   }
   const running = await storeCertification(certifying.db, certifying, 'asked')
   const passed = await storeCertification(certified.db, certified, 'passed')
+  const callerOf = (operationId: string) => {
+    if (!operationId.includes('Certification')) return { who: actor, own: id }
+    const needsPassed = /^start|Report$/.test(operationId)
+    return needsPassed ? { who: certified, own: passed } : { who: certifying, own: running }
+  }
   const ordered = [...inSandbox].sort((one, other) => Number(isDelete(one)) - Number(isDelete(other)))
   return ordered.map(({ operationId, ...operation }) => {
-    const needsPassed = /^start|Report$/.test(operationId)
-    const isCertification = operationId.includes('Certification')
-    const who = isCertification ? (needsPassed ? certified : certifying) : actor
-    const own = isCertification ? (needsPassed ? passed : running) : id
+    const { who, own } = callerOf(operationId)
     const { source = '' } = operation['x-codeSamples'].find((sample) => sample.label === label) ?? {}
     const code = source
       .replaceAll(String(exampleIds.webhooks), String(own))

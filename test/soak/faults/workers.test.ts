@@ -93,13 +93,16 @@ test.concurrent('after a restart that could not start anything, SIGTERM still wa
   while (!service.output().includes('its predecessor keeps serving')) await Bun.sleep(20)
   const living = await workersOf(service.pid)
   const { promise: rest, resolve: sendRest } = Promise.withResolvers<void>()
-  const body = (async function* () {
-    yield '{"first_name":"Ada",'
-    await rest
-    yield '"last_name":"Lovelace"}'
-  })()
+  const body = new ReadableStream({
+    async start(controller) {
+      controller.enqueue('{"first_name":"Ada",')
+      await rest
+      controller.enqueue('"last_name":"Lovelace"}')
+      controller.close()
+    },
+  })
   const headers = { 'x-api-key': key, 'content-type': 'application/json' }
-  const answer = fetch(`${service.url}/v1/users`, { method: 'POST', headers, body: body as never })
+  const answer = fetch(`${service.url}/v1/users`, { method: 'POST', headers, body })
   await Bun.sleep(1000)
   const end = service.end('SIGTERM')
   // By then, a worker without a request in progress has exited.

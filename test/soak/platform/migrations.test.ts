@@ -78,9 +78,9 @@ test('a migration is planned, continued after an interruption, run by two proces
 
 test('a changed index is reported at the start and by db check, and db migrate rebuilds it unless it is unique', async () => {
   const users = db.collection('users')
-  const changed = async (name: string, keys: object, options: object = {}) => {
+  const changed = async (name: string, keys: Record<string, 1 | -1>, options: object = {}) => {
     await users.dropIndex(name)
-    await users.createIndex(keys as never, { name, ...options })
+    await users.createIndex(keys, { name, ...options })
   }
   const bookings = db.collection('bookings')
   await bookings.dropIndex('booking_stay')

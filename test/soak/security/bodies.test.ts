@@ -31,7 +31,9 @@ function flood(url: string, head: string[], maxBytes: number, isChunked: boolean
     const pump = () => {
       while (sentBytes < maxBytes && !socket.destroyed) {
         sentBytes += part.length
-        if (!socket.write(chunk)) return void socket.once('drain', pump)
+        if (socket.write(chunk)) continue
+        socket.once('drain', pump)
+        return
       }
     }
     socket.on('data', (data) => {
