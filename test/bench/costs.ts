@@ -32,7 +32,12 @@ async function responseValidation({ service }: BenchServers): Promise<Row> {
     }
   }
   const microseconds = ((await medianMilliseconds({ check }, 9)).check / checks) * 1000
-  return atMost('checking the response', microseconds / request.cpu, 0.1, 'the CPU of a feed page')
+  return atMost({
+    work: 'checking the response',
+    ratio: microseconds / request.cpu,
+    limit: 0.1,
+    of: 'the CPU of a feed page',
+  })
 }
 
 /** Compares requests per second with and without the request log. */
@@ -40,7 +45,12 @@ async function requestLog({ logged, unlogged }: BenchServers, name: string, path
   const targets = { logged: logged(path), unlogged: unlogged(path) }
   const loads = await compare(targets, 20)
   const share = 1 - loads.logged.perSecond / loads.unlogged.perSecond
-  return atMost(`request log, ${name}`, share, 0.03, 'of the requests/s without it')
+  return atMost({
+    work: `request log, ${name}`,
+    ratio: share,
+    limit: 0.03,
+    of: 'of the requests/s without it',
+  })
 }
 
 /** Compares the memory of a service that has served a few requests to that of the bare server. */
@@ -50,7 +60,10 @@ async function idleMemory({ service, references }: BenchServers): Promise<Row> {
   for (const target of [me, bareMe]) await burst(target, (sent) => sent < 100)
   await Bun.sleep(3000)
   const more = (await residentMebibytes(me.pids)) - (await residentMebibytes(bareMe.pids))
-  return atMost('memory, idle', more, 40, '', {
+  return atMost({
+    work: 'memory, idle',
+    ratio: more,
+    limit: 40,
     result: `${more.toFixed(0)} MiB more than bare`,
     aim: '≤ 40 MiB',
   })
@@ -70,5 +83,11 @@ async function memorySlope({ service }: BenchServers): Promise<Row> {
   }
   const slope = ((after.at(-1) as number) - (after[0] as number)) / (slopeRounds - 1)
   const result = `${slope.toFixed(2)} MiB for each 100,000 requests`
-  return atMost('memory, busy', slope, 1, '', { result, aim: '≤ 1 MiB' })
+  return atMost({
+    work: 'memory, busy',
+    ratio: slope,
+    limit: 1,
+    result,
+    aim: '≤ 1 MiB',
+  })
 }

@@ -62,12 +62,12 @@ async function measure(
   await service.end('SIGTERM')
   const many = count.toLocaleString('en')
   const within = (what: string, milliseconds: number, bound: number): Row =>
-    atMost(
-      `digest of ${many}, ${what}: ${milliseconds.toFixed(0)} ms`,
-      milliseconds / bound,
-      1,
-      `${bound} ms`,
-    )
+    atMost({
+      work: `digest of ${many}, ${what}: ${milliseconds.toFixed(0)} ms`,
+      ratio: milliseconds / bound,
+      limit: 1,
+      of: `${bound} ms`,
+    })
   return [
     within('the first of a process', first, bounds.first),
     within('after a change', changed, bounds.changed),

@@ -272,7 +272,12 @@ async function besideEndpoints(): Promise<Row> {
     }
     await service.stop()
     const ratio = median(perSecond.beside) / median(perSecond.without)
-    return atLeast('bookings of hosts with five endpoints', ratio, 0.7, 'those of hosts without')
+    return atLeast({
+      work: 'bookings of hosts with five endpoints',
+      ratio,
+      limit: 0.7,
+      of: 'those of hosts without',
+    })
   })
 }
 

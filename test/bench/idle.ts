@@ -30,10 +30,30 @@ export function idle(): Promise<Row[]> {
     await Promise.all([mongod.close(), redis.stop()])
     const percent = (seconds: number) => (100 * seconds) / measuredSeconds
     return [
-      atMost('idle: CPU of the service', percent(ofService), 0.5, '% of a core'),
-      atMost('idle: CPU of the database for it', percent(ofBoth - database), 1, '% of a core'),
-      atMost('idle: memory of the service', memory, 120, 'MiB'),
-      atMost('keys list, from start to end', command.list / command.ping, 2, 'a ping by the driver alone'),
+      atMost({
+        work: 'idle: CPU of the service',
+        ratio: percent(ofService),
+        limit: 0.5,
+        of: '% of a core',
+      }),
+      atMost({
+        work: 'idle: CPU of the database for it',
+        ratio: percent(ofBoth - database),
+        limit: 1,
+        of: '% of a core',
+      }),
+      atMost({
+        work: 'idle: memory of the service',
+        ratio: memory,
+        limit: 120,
+        of: 'MiB',
+      }),
+      atMost({
+        work: 'keys list, from start to end',
+        ratio: command.list / command.ping,
+        limit: 2,
+        of: 'a ping by the driver alone',
+      }),
     ]
   })
 }

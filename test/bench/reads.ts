@@ -60,7 +60,14 @@ function lines(work: string, loads: Record<string, Load>, connections: number, a
     const line = { server, connections, load }
     if (server !== 'partner') return { work, ...line }
     const ratio = load.perSecond / bare.perSecond
-    if (aim !== undefined) return atLeast(work, ratio, aim, 'the requests/s of bare', line)
+    if (aim !== undefined)
+      return atLeast({
+        work,
+        ratio,
+        limit: aim,
+        of: 'the requests/s of bare',
+        ...line,
+      })
     return { work, ...line, result: `${(load.p50 / bare.p50).toFixed(2)} × the p50 of bare` }
   })
 }
@@ -76,8 +83,19 @@ async function inFull({ service }: BenchServers, page: string, bookingId: number
   const work = 'feed page with include=detail'
   const line = { server: 'partner', connections: 1, load: loads.full }
   return [
-    atMost(work, loads.full.p50 / loads.page.p50, 4, 'the p50 of the page without', line),
-    atMost(work, loads.full.p50 / (50 * loads.detail.p50), 0.2, 'the p50 of 50 details'),
+    atMost({
+      work,
+      ratio: loads.full.p50 / loads.page.p50,
+      limit: 4,
+      of: 'the p50 of the page without',
+      ...line,
+    }),
+    atMost({
+      work,
+      ratio: loads.full.p50 / (50 * loads.detail.p50),
+      limit: 0.2,
+      of: 'the p50 of 50 details',
+    }),
   ]
 }
 
@@ -91,7 +109,13 @@ async function growth({ service, large, small }: BenchServers): Promise<Row> {
   }
   const load = await compare({ small: poll(small), large: poll(large) }, rounds, 1)
   const line = { server: 'partner', connections: 1, load: load.large }
-  return atMost('poll at 100,000 bookings', load.large.p50 / load.small.p50, 1.15, 'the p50 at 2,000', line)
+  return atMost({
+    work: 'poll at 100,000 bookings',
+    ratio: load.large.p50 / load.small.p50,
+    limit: 1.15,
+    of: 'the p50 at 2,000',
+    ...line,
+  })
 }
 
 /**
@@ -105,7 +129,13 @@ async function workers({ service, pair, large }: BenchServers): Promise<Row> {
   await burst(pair(path), (sent) => sent < 20_000)
   const { one, two } = await compare({ one: service(path), two: pair(path) }, rounds, 2)
   const line = { server: 'partner', connections: 2, load: two }
-  return atMost('feed page with WORKERS=2', two.cpu / one.cpu, 1.15, 'the CPU with one', line)
+  return atMost({
+    work: 'feed page with WORKERS=2',
+    ratio: two.cpu / one.cpu,
+    limit: 1.15,
+    of: 'the CPU with one',
+    ...line,
+  })
 }
 
 /** Throws if a reference sends different bytes, because the comparison would be invalid. */

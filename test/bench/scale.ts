@@ -31,7 +31,10 @@ export async function scale(): Promise<Row[]> {
   const many = await measure(large)
   const names = Object.keys(few) as (keyof typeof few)[]
   return names.map((name) =>
-    atMost(`${name}, a hundred times as much: ${many[name].toFixed(1)} ms`, many[name] / few[name], 1.5, '', {
+    atMost({
+      work: `${name}, a hundred times as much: ${many[name].toFixed(1)} ms`,
+      ratio: many[name] / few[name],
+      limit: 1.5,
       result: `${(many[name] / few[name]).toFixed(2)} × ${few[name].toFixed(1)} ms`,
     }),
   )

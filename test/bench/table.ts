@@ -14,20 +14,22 @@ export interface Row {
   holds?: boolean
 }
 
+/** A row whose ratio is to be judged. Its own `result` and `aim` replace those made from the ratio and the limit. */
+interface Judged extends Row {
+  ratio: number
+  limit: number
+  /** What the ratio is a multiple of. */
+  of?: string
+}
+
 /** Returns a row whose ratio should be at most `limit`. */
-export function atMost(work: string, ratio: number, limit: number, of: string, more: Partial<Row> = {}): Row {
-  return { work, result: `${ratio.toFixed(2)} × ${of}`, aim: `≤ ${limit}`, holds: ratio <= limit, ...more }
+export function atMost({ ratio, limit, of = '', ...row }: Judged): Row {
+  return { result: `${ratio.toFixed(2)} × ${of}`, aim: `≤ ${limit}`, holds: ratio <= limit, ...row }
 }
 
 /** Returns a row whose ratio should be at least `limit`. */
-export function atLeast(
-  work: string,
-  ratio: number,
-  limit: number,
-  of: string,
-  more: Partial<Row> = {},
-): Row {
-  return { work, result: `${ratio.toFixed(2)} × ${of}`, aim: `≥ ${limit}`, holds: ratio >= limit, ...more }
+export function atLeast({ ratio, limit, of = '', ...row }: Judged): Row {
+  return { result: `${ratio.toFixed(2)} × ${of}`, aim: `≥ ${limit}`, holds: ratio >= limit, ...row }
 }
 
 /** Renders the rows as a readable table. */

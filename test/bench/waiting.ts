@@ -136,7 +136,10 @@ export function waiting(): Promise<Row[]> {
       ...crowded,
       ...restarted,
       ...withoutRedis,
-      atMost('CPU of both processes while 500 only wait', idle - alone, 2, '', {
+      atMost({
+        work: 'CPU of both processes while 500 only wait',
+        ratio: idle - alone,
+        limit: 2,
         result: `${idle.toFixed(1)} % of a core; without them ${alone.toFixed(1)} %`,
         aim: '≤ 2 % more',
       }),
@@ -211,7 +214,10 @@ async function spread(
   const retried = sum(clients, ({ failures }) => failures) - failuresBefore
   const figures = `p50 ${at(0.5).toFixed(0)}, p95 ${at(0.95).toFixed(0)}, all ${at(1).toFixed(0)} ms`
   return [
-    atMost(`${changes} changes to ${clients.length} waiting clients${when}`, at(0.95), limit, '', {
+    atMost({
+      work: `${changes} changes to ${clients.length} waiting clients${when}`,
+      ratio: at(0.95),
+      limit,
       result: `${figures}; ${lost} lost, ${doubled} doubled, ${retried} requests retried`,
       aim: `p95 ≤ ${limit} ms, 0 lost`,
       holds: at(0.95) <= limit && lost === 0,

@@ -44,10 +44,30 @@ export async function walks(servers: BenchServers): Promise<Row[]> {
   const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(1)} s`
   const against = `${seconds(byCursor)} of a loop by cursor`
   return [
-    atMost(`walk of 100,000 by page: ${seconds(byPage)}`, byPage / byCursor, 1.5, against),
-    atMost('jump to the last page', jump / first, 3, 'the time of page 1'),
-    atMost(`feed poll --once of 100,000: ${seconds(command)}`, command / byCursor, 5, against),
-    atMost('feed poll --once, nothing new', idle.poll / idle.request, 3, 'a program that only fetches'),
+    atMost({
+      work: `walk of 100,000 by page: ${seconds(byPage)}`,
+      ratio: byPage / byCursor,
+      limit: 1.5,
+      of: against,
+    }),
+    atMost({
+      work: 'jump to the last page',
+      ratio: jump / first,
+      limit: 3,
+      of: 'the time of page 1',
+    }),
+    atMost({
+      work: `feed poll --once of 100,000: ${seconds(command)}`,
+      ratio: command / byCursor,
+      limit: 5,
+      of: against,
+    }),
+    atMost({
+      work: 'feed poll --once, nothing new',
+      ratio: idle.poll / idle.request,
+      limit: 3,
+      of: 'a program that only fetches',
+    }),
   ]
 }
 
@@ -100,7 +120,11 @@ export async function help(): Promise<Row[]> {
     15,
   )
   return [
-    atMost(`partnerctl --help: ${(full / 1000).toFixed(3)} s`, full / 1000, 0.15, 's', {
+    atMost({
+      work: `partnerctl --help: ${(full / 1000).toFixed(3)} s`,
+      ratio: full / 1000,
+      limit: 0.15,
+      of: 's',
       result: `${(full / empty).toFixed(1)} × an empty program`,
       aim: '≤ 0.15 s',
     }),

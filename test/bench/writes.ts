@@ -40,26 +40,38 @@ async function creates({ service, references, creators, large }: BenchServers): 
   const line = (load: Load, connections: number) => ({ server: 'partner', connections, load })
   return [
     { work, server: 'bare', connections: 1, load: alone.bare },
-    atMost(work, alone.partner.p50 / alone.bare.p50, 3, 'the p50 of bare', line(alone.partner, 1)),
+    atMost({
+      work,
+      ratio: alone.partner.p50 / alone.bare.p50,
+      limit: 3,
+      of: 'the p50 of bare',
+      ...line(alone.partner, 1),
+    }),
     ...Object.entries(rest).map(([server, load]) => {
       const beside = { server, connections: manyConnections, load }
       if (server === 'bare') return { work, ...beside }
-      return atLeast(work, partner.perSecond / load.perSecond, 1.2, 'its requests/s, 8 hosts', beside)
+      return atLeast({
+        work,
+        ratio: partner.perSecond / load.perSecond,
+        limit: 1.2,
+        of: 'its requests/s, 8 hosts',
+        ...beside,
+      })
     }),
-    atLeast(
-      `${work}, 8 hosts`,
-      share(partner),
-      0.4,
-      'the requests/s of bare',
-      line(partner, manyConnections),
-    ),
-    atLeast(
-      `${work}, one host`,
-      share(oneHost),
-      0.25,
-      'the requests/s of bare',
-      line(oneHost, manyConnections),
-    ),
+    atLeast({
+      work: `${work}, 8 hosts`,
+      ratio: share(partner),
+      limit: 0.4,
+      of: 'the requests/s of bare',
+      ...line(partner, manyConnections),
+    }),
+    atLeast({
+      work: `${work}, one host`,
+      ratio: share(oneHost),
+      limit: 0.25,
+      of: 'the requests/s of bare',
+      ...line(oneHost, manyConnections),
+    }),
   ]
 }
 
@@ -71,7 +83,13 @@ async function replays({ service, creators }: BenchServers): Promise<Row> {
   const targets = { first: service('/v1/bookings', fresh), replay: service('/v1/bookings', () => again) }
   const { first, replay } = (await compare(targets, rounds, 1)) as Record<'first' | 'replay', Load>
   const line = { server: 'partner', connections: 1, load: replay }
-  return atMost('replay of a keyed booking', replay.p50 / first.p50, 0.25, 'the p50 of the first', line)
+  return atMost({
+    work: 'replay of a keyed booking',
+    ratio: replay.p50 / first.p50,
+    limit: 0.25,
+    of: 'the p50 of the first',
+    ...line,
+  })
 }
 
 /** Compares a repeated message to a new message. */
@@ -85,7 +103,13 @@ async function duplicates({ service, creators }: BenchServers): Promise<Row> {
   }
   const { first, duplicate } = (await compare(targets, rounds, 1)) as Record<keyof typeof targets, Load>
   const line = { server: 'partner', connections: 1, load: duplicate }
-  return atMost('duplicate of a message', duplicate.p50 / first.p50, 0.4, 'the p50 of a new one', line)
+  return atMost({
+    work: 'duplicate of a message',
+    ratio: duplicate.p50 / first.p50,
+    limit: 0.4,
+    of: 'the p50 of a new one',
+    ...line,
+  })
 }
 
 /** Returns a function that builds booking requests for each host in turn, each with its own `Idempotency-Key`. */
@@ -179,7 +203,13 @@ function oneByOne(
   const line = { server: 'partner', connections: 1, load: partner }
   return [
     { work, server: 'bare', connections: 1, load: bare },
-    atMost(work, figure(partner) / figure(bare), limit, of, line),
+    atMost({
+      work,
+      ratio: figure(partner) / figure(bare),
+      limit,
+      of,
+      ...line,
+    }),
   ]
 }
 

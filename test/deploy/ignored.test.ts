@@ -56,7 +56,7 @@ test('git ignores every file with settings or a secret that the documents tell p
   expect(example.exitCode).toBe(1)
 })
 
-test('the build of the image gets none of these files', async () => {
+test('the build of the image gets no file with settings or a secret that the documents tell people to create', async () => {
   const patterns = (await read('.dockerignore')).split('\n').filter((line) => line && !line.startsWith('#'))
   const globs = patterns.map((pattern) => new Bun.Glob(pattern))
   expect(paths.filter((path) => !globs.some((glob) => glob.match(path)))).toEqual([])

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Schema } from 'mongoose'
 import { expect, test } from 'vitest'
 import { models } from '../../src/process/release.ts'
 import { testApp } from '../support/app.ts'
@@ -54,9 +55,7 @@ test('docs/operations.md states for every field of every collection whether it b
   })
   const stored = models.map((model) => {
     const { collection, schema } = model(service.live.db)
-    const fields = Object.keys((schema as unknown as { paths: object }).paths).map(
-      (path) => path.split('.')[0],
-    )
+    const fields = Object.keys((schema as Schema).paths).map((path) => path.split('.')[0])
     return [collection.name, [...new Set(fields)].filter((field) => field !== '_id').sort()]
   })
   expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(stored))

@@ -64,7 +64,7 @@ test.each([
   ['00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-ff', true],
   ['01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', true],
   ['cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-02-what-the-future-will-be-like', false],
-])('%s continues a trace, sampled: %s', (header, isSampled) => {
+])('the trace of the header %s is continued, sampled: %s', (header, isSampled) => {
   const ids = '0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331'
   expect(parseTraceparent(header)).toBe(`00-${ids}-${isSampled ? '01' : '00'}`)
 })
@@ -81,7 +81,7 @@ test.each([
   '00-0af7651916cd43dd8448eb211c80319-b7ad6b7169203331-01',
   '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331',
   '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01, 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
-])('%j is no trace', (header) => {
+])('the header %j names no trace and is ignored', (header) => {
   expect(parseTraceparent(header)).toBeNull()
 })
 

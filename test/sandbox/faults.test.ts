@@ -39,7 +39,7 @@ function captured(request: string): Promise<{ bytes: string; end: string }> {
   })
 }
 
-const wire = (method: string, path: string, key: string, body = '', headers = '') =>
+const wire = (method: string, path: string, key: string, { body = '', headers = '' } = {}) =>
   captured(
     `${method} ${path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${key}\r\nconnection: close\r\ncontent-length: ${body.length}\r\n${headers}\r\n${body}`,
   )
@@ -142,8 +142,8 @@ test.concurrent('a lost request does nothing, a lost response follows the whole 
     operation,
   }))
   await setRules(actor, ...faults)
-  const key = 'idempotency-key: lost\r\n'
-  const book = () => wire('POST', '/sandbox/bookings', actor.key, stay, key)
+  const headers = 'idempotency-key: lost\r\n'
+  const book = () => wire('POST', '/sandbox/bookings', actor.key, { body: stay, headers })
   expect(await book()).toEqual({ bytes: '', end: 'ECONNRESET' })
   expect(await count()).toBe(before)
   expect(await book()).toEqual({ bytes: '', end: 'ECONNRESET' })
@@ -212,7 +212,7 @@ test.concurrent('a 304 has no body, so it is dropped even if it should be cut, a
   const path = '/sandbox/integrations/provider_one/bookings'
   const etag = (await actor.send('GET', path)).headers.get('etag') as string
   await setRules(actor, { fault: 'lost_response' }, { fault: 'cut_response', times: 2 })
-  const again = () => wire('GET', path, actor.key, '', `if-none-match: ${etag}\r\n`)
+  const again = () => wire('GET', path, actor.key, { headers: `if-none-match: ${etag}\r\n` })
   expect(await again()).toEqual({ bytes: '', end: 'ECONNRESET' })
   expect(await again()).toEqual({ bytes: '', end: 'ECONNRESET' })
   const { bytes, end } = await wire('GET', path, actor.key)

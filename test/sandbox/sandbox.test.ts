@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { listingModel } from '../../src/inventory/listings/model.ts'
 import { readSequences } from '../../src/platform/ids/sequences.ts'
 import { jobModel } from '../../src/platform/outbox/outbox.ts'
 import { models } from '../../src/process/release.ts'
@@ -230,7 +229,7 @@ test('a write that commits after its sandbox was cleared leaves nothing behind',
   await actor.send('GET', '/sandbox/listings')
   const scope = await scopeOf(actor)
   await actor.send('DELETE', '/sandbox')
-  await listingModel(service.sandbox.db).collection.insertOne({ host_id: scope, id: 1 } as never)
+  await service.sandbox.db.collection('listings').insertOne({ host_id: scope, id: 1 })
   offset = 31_000
   await sweepSandboxes({ ...service.sandbox, models })
   offset = 0

@@ -25,13 +25,11 @@ function longest(schema: TSchema, sample: Tree): Tree {
   if (schema.readAs === 'id') return sample ?? 7
   if (schema.respondsAs === 'id') return sample
   if (variants.length > 0) return longest(variants.find(({ type }) => type !== 'null') as TSchema, sample)
-  if (schema.type === 'object')
-    return Object.fromEntries(
-      Object.entries(schema.properties as Record<string, TSchema>).flatMap(([name, field]) => {
-        const value = longest(field, sample?.[name])
-        return value === undefined ? [] : [[name, value]]
-      }),
-    )
+  if (schema.type === 'object') {
+    const fields = Object.entries(schema.properties as Record<string, TSchema>)
+    const values = fields.map(([name, field]) => [name, longest(field, sample?.[name])] as const)
+    return Object.fromEntries(values.filter(([, value]) => value !== undefined))
+  }
   if (schema.type === 'array') return [longest(schema.items, sample?.[0])]
   if (schema.type === 'string') return maxOf[schema.format]?.(schema.maxLength) ?? sample
   return schema.maximum

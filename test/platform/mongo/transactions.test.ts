@@ -13,7 +13,7 @@ const { db } = (await testApp({ MONGODB_URL })).live
 
 async function insertAll(_: Db, session: Session, ids: string[]): Promise<string[]> {
   const locks = ids.map((_id) => ({ _id, host_id: 1, taken: 0 }))
-  await lockModel(db).collection.insertMany(locks as never, { session })
+  await db.collection<(typeof locks)[number]>('locks').insertMany(locks, { session })
   return ids
 }
 
