@@ -114,8 +114,16 @@ async function startSenders(settings: Record<string, string>) {
 
 type Senders = Awaited<ReturnType<typeof startSenders>>
 
+interface PartnerOptions {
+  host: number
+  serviceUrl: string
+  receiverUrl: string
+  /** One kind for each endpoint. */
+  kinds: string[]
+}
+
 /** Creates a host with an endpoint of each given kind, and a stay that can be booked. */
-async function makePartner(db: Db, serviceUrl: string, host: number, kinds: string[], receiverUrl: string) {
+async function makePartner(db: Db, { host, serviceUrl, receiverUrl, kinds }: PartnerOptions) {
   const { key, send } = await makeActor({ db, clock: systemClock }, sender(fetch, serviceUrl), {
     rateLimit: 1_000_000_000,
   })
@@ -177,7 +185,9 @@ async function measure({ kinds, changes, killEverySeconds }: Round) {
   return withReceiver(async ({ settings, db, receiver }) => {
     const senders = await startSenders(settings)
     const partners = await Promise.all(
-      Array.from({ length: hosts }, (_, host) => makePartner(db, senders.url(), host, kinds, receiver.url)),
+      Array.from({ length: hosts }, (_, host) =>
+        makePartner(db, { host, serviceUrl: senders.url(), receiverUrl: receiver.url, kinds }),
+      ),
     )
     const stopKilling = senders.kill(killEverySeconds)
     const finals = await write(senders, partners, changes)
@@ -248,7 +258,7 @@ async function besideEndpoints(): Promise<Row> {
     const partnersWith = (kinds: string[], first: number) =>
       Promise.all(
         Array.from({ length: hookedHosts }, (_, host) =>
-          makePartner(db, service.url, first + host, kinds, receiver.url),
+          makePartner(db, { host: first + host, serviceUrl: service.url, receiverUrl: receiver.url, kinds }),
         ),
       )
     const targetOf = (partners: Partner[]): Target => ({

@@ -66,15 +66,21 @@ export function machines(): Promise<Row[]> {
         }),
       )
       // Each process is warmed up alone, because uncompiled code is several times slower.
-      for (const service of fresh) await create(db, [service], creators, pid, warmUpMilliseconds)
+      for (const service of fresh)
+        await create(db, { services: [service], creators, database: pid, duration: warmUpMilliseconds })
       for (const hosts of hostCounts) {
-        const of = creators.slice(0, hosts)
-        const outcome = await create(db, services, of, pid, milliseconds)
+        const round = {
+          services,
+          creators: creators.slice(0, hosts),
+          database: pid,
+          duration: milliseconds,
+        }
+        const outcome = await create(db, round)
         const one = first.get(hosts) ?? outcome.perSecond
         first.set(hosts, one)
         rows.push(rowOf(`${count} processes, ${hosts} hosts`, outcome, one))
         if (count === 1 || hosts === 1) continue
-        const pinned = await create(db, services, of, pid, milliseconds, true)
+        const pinned = await create(db, { ...round, isPinned: true })
         rows.push(rowOf(`${count} processes, ${hosts} hosts, each at one process`, pinned, one))
       }
     }
@@ -102,18 +108,21 @@ async function transactions(db: Db): Promise<number> {
   return Number(status.transactions.totalStarted)
 }
 
-/**
- * Creates bookings for `duration` milliseconds. Retries with the same key after a conflict, as partners do.
- *
- * @param isPinned true to send all of a host's requests to the same process, as a proxy can be configured to do
- */
+interface Round {
+  services: ServiceProcess[]
+  creators: Creator[]
+  /** Process id of the database. */
+  database: number
+  /** In milliseconds. */
+  duration: number
+  /** True to send all of a host's requests to the same process, as a proxy can be configured to do. */
+  isPinned?: boolean
+}
+
+/** Creates bookings for the time of a round. Retries with the same key after a conflict, as partners do. */
 async function create(
   db: Db,
-  services: ServiceProcess[],
-  of: Creator[],
-  database: number,
-  duration: number,
-  isPinned = false,
+  { services, creators, database, duration, isPinned = false }: Round,
 ): Promise<Outcome> {
   const pids = services.map(({ pid }) => pid)
   const times: number[] = []
@@ -123,7 +132,7 @@ async function create(
   const stores = await cpuSeconds([database])
   const start = performance.now()
   const send = async (number: number): Promise<void> => {
-    const { key, stay } = of[number % of.length] as Creator
+    const { key, stay } = creators[number % creators.length] as Creator
     const headers = {
       'x-api-key': key,
       'content-type': 'application/json',
@@ -131,7 +140,7 @@ async function create(
     }
     const begun = performance.now()
     for (;;) {
-      const chosen = isPinned ? number % of.length : Math.floor(Math.random() * services.length)
+      const chosen = isPinned ? number % creators.length : Math.floor(Math.random() * services.length)
       const { url } = services[chosen % services.length] as ServiceProcess
       const response = await fetch(`${url}/v1/bookings`, {
         method: 'POST',

@@ -20,30 +20,62 @@ export async function reads(servers: BenchServers): Promise<Row[]> {
   const bareSecond = bare.replace(since(400), `updated_after=${encodeURIComponent(second)}`)
   await expectSameBytes(service(page), references.bare(bare))
   return [
-    ...(await beside(servers, 'GET /v1/me', '/v1/me', '/me', 1, true)),
-    ...(await beside(servers, 'feed page of 50, one to follow', page, bare, 0.5, true)),
-    ...(await beside(servers, 'the same by cursor', cursor, bareSecond, 0.8)),
-    ...(await beside(servers, 'idle poll, against a point read', idle, '/me', 0.7)),
-    ...(await beside(servers, 'page of 50 listings', '/v1/listings?per_page=50', '/listings', 0.85)),
+    ...(await beside(servers, {
+      work: 'GET /v1/me',
+      path: '/v1/me',
+      reference: '/me',
+      aim: 1,
+      withFrameworks: true,
+    })),
+    ...(await beside(servers, {
+      work: 'feed page of 50, one to follow',
+      path: page,
+      reference: bare,
+      aim: 0.5,
+      withFrameworks: true,
+    })),
+    ...(await beside(servers, {
+      work: 'the same by cursor',
+      path: cursor,
+      reference: bareSecond,
+      aim: 0.8,
+    })),
+    ...(await beside(servers, {
+      work: 'idle poll, against a point read',
+      path: idle,
+      reference: '/me',
+      aim: 0.7,
+    })),
+    ...(await beside(servers, {
+      work: 'page of 50 listings',
+      path: '/v1/listings?per_page=50',
+      reference: '/listings',
+      aim: 0.85,
+    })),
     ...(await inFull(servers, page, data.Bookings[0].booking_id)),
     await growth(servers),
     await workers(servers),
   ]
 }
 
+interface Reading {
+  work: string
+  path: string
+  /** The path of the same read at the other servers. */
+  reference: string
+  aim: number
+  withFrameworks?: boolean
+}
+
 /** Compares a read request to the service and to the other servers, over one connection and over many. */
 async function beside(
   { service, references }: BenchServers,
-  work: string,
-  path: string,
-  referencePath: string,
-  aim: number,
-  withFrameworks = false,
+  { work, path, reference, aim, withFrameworks = false }: Reading,
 ): Promise<Row[]> {
   const { bare, ...frameworks } = references
-  const others = Object.entries(frameworks).map(([name, ask]) => [name, ask(referencePath)])
+  const others = Object.entries(frameworks).map(([name, ask]) => [name, ask(reference)])
   const targets: Record<string, Target> = {
-    bare: bare(referencePath),
+    bare: bare(reference),
     partner: service(path),
     ...(withFrameworks ? Object.fromEntries(others) : {}),
   }

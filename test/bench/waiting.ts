@@ -104,27 +104,28 @@ export function waiting(): Promise<Row[]> {
     await Bun.sleep(3000)
     const held = await residentMebibytes(pids)
     const idle = await cpuShare(pids)
-    const plain = await spread('', all, clients, settings)
+    const measured = { hosts: all, clients, settings }
+    const plain = await spread(measured)
     const crowd = await flood(all[0] as Host, waited[0] as ServiceProcess)
-    const crowded = await spread(' beside 1,000 requests of one key', all, clients, settings)
+    const crowded = await spread(measured, { when: ' beside 1,000 requests of one key' })
     crowd.abort()
-    const restarted = await spread(
-      ' while both processes restart',
-      all,
-      clients,
-      settings,
-      async () => {
+    const restarted = await spread(measured, {
+      when: ' while both processes restart',
+      async meanwhile() {
         for (const [index, service] of waited.entries()) {
           await service.end('SIGTERM')
           waited[index] = await startService({ ...settings, PORT: new URL(service.url).port })
         }
       },
       // The limit is higher because there is no proxy, so each client must notice by itself that a process is gone.
-      5000,
-    )
-    const withoutRedis = await spread(' while Redis is killed', all, clients, settings, async () => {
-      await Bun.sleep(1000)
-      await redis.stop()
+      limit: 5000,
+    })
+    const withoutRedis = await spread(measured, {
+      when: ' while Redis is killed',
+      async meanwhile() {
+        await Bun.sleep(1000)
+        await redis.stop()
+      },
     })
     for (const service of [writer, ...waited]) await service.end('SIGKILL')
     await Promise.all(clients.map((client) => client.stop()))
@@ -173,25 +174,32 @@ async function cpuShare(pids: number[]): Promise<number> {
   return (((await cpuSeconds(pids)) - before) / quietSeconds) * 100
 }
 
-/**
- * Makes changes through routes and commands, and measures the time until all clients of the host have read them.
- *
- * @param meanwhile causes a disturbance during the changes
- */
+interface Measured {
+  hosts: Host[]
+  clients: Client[]
+  settings: Record<string, string>
+}
+
+interface Disturbance {
+  /** The end of the row's name. */
+  when?: string
+  /** Causes a disturbance during the changes. */
+  meanwhile?: () => Promise<void>
+  /** Of the 95th percentile, in milliseconds. */
+  limit?: number
+}
+
+/** Makes changes through routes and commands, and measures the time until all clients of the host have read them. */
 async function spread(
-  when: string,
-  all: Host[],
-  clients: Client[],
-  settings: Record<string, string>,
-  meanwhile: () => Promise<void> = async () => {},
-  limit = 300,
+  { hosts, clients, settings }: Measured,
+  { when = '', meanwhile = async () => {}, limit = 300 }: Disturbance = {},
 ): Promise<Row[]> {
   const answered: { hostIndex: number; version: string; at: number }[] = []
   const failuresBefore = sum(clients, ({ failures }) => failures)
   const trouble = meanwhile()
   for (let count = 0; count < changes; count += 1) {
-    const hostIndex = count % all.length
-    const host = all[hostIndex] as Host
+    const hostIndex = count % hosts.length
+    const host = hosts[hostIndex] as Host
     const isByCommand = when === '' && count < byCommand
     const version = isByCommand ? await confirm(host, settings) : await book(host)
     answered.push({ hostIndex, version, at: performance.now() })

@@ -144,7 +144,7 @@ async function rename({ db, service, references, creators }: BenchServers): Prom
   }
   const load = await compare(targets, rounds, 1)
   const work = 'PATCH of a name'
-  return oneByOne(work, load, (of) => of.p50, 4, 'the p50 of bare')
+  return oneByOne(load, { work, figure: (of) => of.p50, limit: 4, of: 'the p50 of bare' })
 }
 
 /** Measures availability updates for 1,000 nights of a large host's listings. */
@@ -168,7 +168,7 @@ async function availability({ service, references, large }: BenchServers): Promi
   }
   const load = await compare(targets, rounds, 1)
   const work = 'availability, 1,000 items'
-  return oneByOne(work, load, (of) => of.cpu, 1.5, 'the CPU of bare')
+  return oneByOne(load, { work, figure: (of) => of.cpu, limit: 1.5, of: 'the CPU of bare' })
 }
 
 /** Compares rate updates for 1,000 room types of a large host to a bulk write of as many replacements. */
@@ -189,16 +189,18 @@ async function rates({ service, references, large }: BenchServers): Promise<Row[
   const bare = references.bare('/availability', () => sending(large.key, { data: nights }))
   const load = await compare({ bare, partner: service(`${provider}/rates`, post) }, rounds, 1)
   const work = `rates of ${listings.length} room types`
-  return oneByOne(work, load as Record<'bare' | 'partner', Load>, (of) => of.cpu, 2.5, 'the CPU of bare')
+  return oneByOne(load as Record<'bare' | 'partner', Load>, {
+    work,
+    figure: (of) => of.cpu,
+    limit: 2.5,
+    of: 'the CPU of bare',
+  })
 }
 
 /** Returns the two rows of a single-connection comparison: the bare server, then this service with the verdict. */
 function oneByOne(
-  work: string,
   { bare, partner }: Record<'bare' | 'partner', Load>,
-  figure: (load: Load) => number,
-  limit: number,
-  of: string,
+  { work, figure, limit, of }: { work: string; figure: (load: Load) => number; limit: number; of: string },
 ): Row[] {
   const line = { server: 'partner', connections: 1, load: partner }
   return [

@@ -166,6 +166,9 @@ test.each([
   ['"default";q=60;w=60', '"default";r=29;t=60', 2],
   ['"default";q=60;w=60', '"default";r=0;t=60', 60],
   ['', '', 0],
-])('after a response with the limits %s and %s, a sync waits %i s before its next page', (policy, limit, seconds) => {
-  expect(rateLimitPause(new Headers({ 'ratelimit-policy': policy, ratelimit: limit }))).toBe(seconds)
-})
+])(
+  'after a response with the limits %j and %j, a sync waits %i s before its next page',
+  (policy, limit, seconds) => {
+    expect(rateLimitPause(new Headers({ 'ratelimit-policy': policy, ratelimit: limit }))).toBe(seconds)
+  },
+)
