@@ -104,7 +104,7 @@ export function waiting(): Promise<Row[]> {
     await Bun.sleep(3000)
     const held = await residentMebibytes(pids)
     const idle = await cpuShare(pids)
-    const measured = { hosts: all, clients, settings }
+    const measured = { all, clients, settings }
     const plain = await spread(measured)
     const crowd = await flood(all[0] as Host, waited[0] as ServiceProcess)
     const crowded = await spread(measured, { when: ' beside 1,000 requests of one key' })
@@ -175,7 +175,7 @@ async function cpuShare(pids: number[]): Promise<number> {
 }
 
 interface Measured {
-  hosts: Host[]
+  all: Host[]
   clients: Client[]
   settings: Record<string, string>
 }
@@ -191,15 +191,15 @@ interface Disturbance {
 
 /** Makes changes through routes and commands, and measures the time until all clients of the host have read them. */
 async function spread(
-  { hosts, clients, settings }: Measured,
+  { all, clients, settings }: Measured,
   { when = '', meanwhile = async () => {}, limit = 300 }: Disturbance = {},
 ): Promise<Row[]> {
   const answered: { hostIndex: number; version: string; at: number }[] = []
   const failuresBefore = sum(clients, ({ failures }) => failures)
   const trouble = meanwhile()
   for (let count = 0; count < changes; count += 1) {
-    const hostIndex = count % hosts.length
-    const host = hosts[hostIndex] as Host
+    const hostIndex = count % all.length
+    const host = all[hostIndex] as Host
     const isByCommand = when === '' && count < byCommand
     const version = isByCommand ? await confirm(host, settings) : await book(host)
     answered.push({ hostIndex, version, at: performance.now() })
