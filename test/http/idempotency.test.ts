@@ -1,4 +1,4 @@
-import type { CommandSucceededEvent } from 'mongodb'
+import type { CommandStartedEvent, CommandSucceededEvent } from 'mongodb'
 import { beforeAll, expect, test } from 'vitest'
 import { storedResponseModel } from '../../src/http/idempotency/model.ts'
 import { listingModel } from '../../src/inventory/listings/model.ts'
@@ -27,13 +27,18 @@ const keyed = (key: string, path: string, body: unknown, by = actor) =>
 function nextLookUp(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const client = service.live.db.getClient()
-  const note = ({ reply }: CommandSucceededEvent) => {
-    const { ns } = (reply as { cursor?: { ns: string } }).cursor ?? {}
-    if (!ns?.endsWith('.stored_responses')) return
-    client.off('commandSucceeded', note)
+  let lookUp: number | undefined
+  const begin = ({ command, requestId }: CommandStartedEvent) => {
+    if (command.find === 'stored_responses') lookUp ??= requestId
+  }
+  const end = ({ requestId }: CommandSucceededEvent) => {
+    if (requestId !== lookUp) return
+    client.off('commandStarted', begin)
+    client.off('commandSucceeded', end)
     resolve()
   }
-  client.on('commandSucceeded', note)
+  client.on('commandStarted', begin)
+  client.on('commandSucceeded', end)
   return promise
 }
 
