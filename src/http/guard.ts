@@ -9,7 +9,7 @@ import { readIdempotencyKey } from './idempotency/idempotency.ts'
 import { requireProvider } from './paths.ts'
 import { requirePermission } from './permissions.ts'
 import { prefersPeek, prefersStrict } from './prefer.ts'
-import { readQuery } from './query.ts'
+import { type QueryForm, type QuerySchema, queryFormOf, readQuery } from './query.ts'
 import type { Caller, RequestFacts, RequestInput } from './request.ts'
 import { documentAccess } from './route-documentation.ts'
 import { setReadOptions } from './schema/fields.ts'
@@ -46,15 +46,22 @@ export function guard(app: AppContext) {
     .decorate('caller', undefined as unknown as Caller)
     .decorate('sent', undefined as unknown as RequestInput)
     .macro({
-      access: (access: Access) => ({
-        parse: () => unread,
-        detail: documentAccess(access),
-        transform: async (context: unknown) => {
-          Object.assign(context as object, await guardRequest(app, access, context as Incoming))
-        },
-        mapResponse: (context: unknown) => sendEnvelope(context as Guarded, access.conditional),
-        ...(app.environment.visit ? environmentHooks(access) : {}),
-      }),
+      access: (access: Access) => {
+        let queryForm = queryFormOf(undefined)
+        return {
+          // Runs once, when the route is added.
+          introspect: (route: { query?: unknown }) => {
+            queryForm = queryFormOf(route.query as QuerySchema | undefined)
+          },
+          parse: () => unread,
+          detail: documentAccess(access),
+          transform: async (context: unknown) => {
+            Object.assign(context as object, await guardRequest(app, access, queryForm, context as Incoming))
+          },
+          mapResponse: (context: unknown) => sendEnvelope(context as Guarded, access.conditional),
+          ...(app.environment.visit ? environmentHooks(access) : {}),
+        }
+      },
     })
 }
 
@@ -67,7 +74,7 @@ const unread = {}
  * @returns the fields that the guard adds to the handler's context
  * @throws DomainError from the first step that refuses the request
  */
-async function guardRequest(app: AppContext, access: Access, incoming: Incoming) {
+async function guardRequest(app: AppContext, access: Access, queryForm: QueryForm, incoming: Incoming) {
   const { request, facts, set, params = {} } = incoming
   const isStrict = access.body !== undefined && prefersStrict(request.headers)
   if (isStrict) set.headers['preference-applied'] = 'handling=strict'
@@ -102,7 +109,8 @@ async function guardRequest(app: AppContext, access: Access, incoming: Incoming)
     const current = () => access.current?.(checked).catch(unlessMissing)
     setReadOptions(body, { problems: access.check?.(checked) ?? [], isStrict, current })
   }
-  return { caller, sent: { idempotencyKey, body }, ...(body ? { body } : {}), query: readQuery(request.url) }
+  const query = readQuery(request.url, queryForm)
+  return { caller, sent: { idempotencyKey, body }, ...(body ? { body } : {}), query }
 }
 
 /** Ignores a `not_found` error, because the handler itself responds 404 if the resource does not exist. */

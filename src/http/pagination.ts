@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { output, responseObject, withTitle } from './schema/fields.ts'
 
-/** The query parameters `page` and `per_page` (decisions §2), which `query.ts` converts to numbers. */
+/** The query parameters `page` and `per_page` (decisions §2). */
 export const pageQuery = (defaultPerPage: number, maxPerPage: number) => ({
   page: Type.Optional(
     Type.Integer({

@@ -1,31 +1,46 @@
+import type { TObject } from '@sinclair/typebox'
 import { bracketed, unreadable } from './schema/unreadable.ts'
 
-const integers = new Set(['page', 'per_page', 'wait'])
-const lists = new Set(['listing_status', 'status'])
+/** A route's query schema, as `requestObject()` returns it. */
+export type QuerySchema = Pick<TObject, 'properties'>
+
+/** Names of the query parameters that a route reads as something other than text. */
+export interface QueryForm {
+  integers: ReadonlySet<string>
+  lists: ReadonlySet<string>
+}
+
+/** Returns the form of the queries that a schema describes; all parameters are text if there is no schema. */
+export function queryFormOf(schema: QuerySchema | undefined): QueryForm {
+  const properties = Object.entries(schema?.properties ?? {})
+  const namesOf = (type: string) =>
+    new Set(properties.filter(([, property]) => property.type === type).map(([name]) => name))
+  return { integers: namesOf('integer'), lists: namesOf('array') }
+}
 
 /**
  * Returns a request's query as an object. A list parameter is always an array, whether it is sent once, repeatedly, as
  * `key[]` or as `key[0]`. Any other repeated parameter also becomes an array, which then fails validation, and so does
- * a parameter with any other bracket or with text that is not UTF-8. Integers in `page`, `per_page` and `wait` become
- * numbers; all other values stay strings.
+ * a parameter with any other bracket or with text that is not UTF-8. Integers become numbers in the parameters that
+ * the route reads as integers; all other values stay strings.
  */
-export function readQuery(url: string): Record<string, unknown> {
+export function readQuery(url: string, form: QueryForm): Record<string, unknown> {
   const start = url.indexOf('?')
   if (start < 0) return {}
   // The arrays grow in place, so thousands of repeated parameters cost no more than thousands of distinct ones.
   const sent = new Map<string, string[]>()
   for (const pair of url.slice(start + 1).split('&')) {
-    const [name, value] = readParameter(pair)
+    const [name, value] = readParameter(pair, form)
     const values = sent.get(name) ?? []
     values.push(value)
     sent.set(name, values)
   }
   sent.delete('__proto__')
-  return Object.fromEntries([...sent].map(([name, values]) => [name, toValue(name, values)]))
+  return Object.fromEntries([...sent].map(([name, values]) => [name, toValue(name, values, form)]))
 }
 
 /** Returns a parameter's name without brackets, and its value. */
-function readParameter(pair: string): [name: string, value: string] {
+function readParameter(pair: string, { lists }: QueryForm): [name: string, value: string] {
   const equals = pair.indexOf('=')
   const rawName = equals < 0 ? pair : pair.slice(0, equals)
   const value = equals < 0 ? '' : decode(pair.slice(equals + 1))
@@ -48,11 +63,8 @@ function decode(text: string): string {
   }
 }
 
-function toValue(name: string, values: string[]): unknown {
+function toValue(name: string, values: string[], { integers, lists }: QueryForm): unknown {
   const [first = '', ...others] = values
-  return lists.has(name) || others.length > 0 ? values : toScalar(name, first)
-}
-
-function toScalar(name: string, value: string): string | number {
-  return integers.has(name) && /^-?\d{1,300}$/.test(value) ? Number(value) : value
+  if (lists.has(name) || others.length > 0) return values
+  return integers.has(name) && /^-?\d{1,300}$/.test(first) ? Number(first) : first
 }
