@@ -49,7 +49,8 @@ export function documentAccess(access: Access) {
   return {
     'x-permission': access.permission,
     'x-errors': errorsOf(access),
-    'x-body-required': access.body !== 'optional',
+    'x-limit': access.window ?? 'default',
+    'x-body': access.body ?? 'none',
     'x-opens-sandbox': access.environment !== 'skips',
     'x-meets-faults': access.environment === undefined,
     ...(access.deprecated ? { deprecated: true, 'x-sunset': access.deprecated.sunset.toISOString() } : {}),

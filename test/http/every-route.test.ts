@@ -2,8 +2,17 @@ import { describe, expect, test } from 'vitest'
 import { createApiKey } from '../../src/access/keys/secret.ts'
 import { mintKey, updateKey } from '../../src/access/keys/store.ts'
 import { permissions } from '../../src/http/permissions.ts'
+import { exampleRequests } from '../../src/pages/docs/examples.ts'
 import { testApp } from '../support/app.ts'
-import { anyBody, fill, fillOwn, type GuardedRoute, guardedRoutes, makeOwnIds } from '../support/routes.ts'
+import {
+  anyBody,
+  fill,
+  fillOwn,
+  type GuardedRoute,
+  guardedRoutes,
+  makeOwnIds,
+  operationOf,
+} from '../support/routes.ts'
 import { isSoak } from '../support/soak.ts'
 
 const service = await testApp()
@@ -30,90 +39,38 @@ function expectError(
   expect(response.body.error.errors).toBeInstanceOf(Array)
 }
 
-test('the route table has exactly the endpoints of the contract', () => {
-  expect(guardedRoutes(service, '/v1').map(({ method, path }) => `${method} ${path}`)).toEqual([
-    'GET /v1/me',
-    'GET /v1/key',
-    'GET /v1/requests',
-    'GET /v1/requests/counts',
-    'GET /v1/users',
-    'GET /v1/users/:id',
-    'POST /v1/users',
-    'GET /v1/listings',
-    'GET /v1/listings/:id',
-    'POST /v1/listings',
-    'PATCH /v1/listings/:id',
-    'POST /v1/bookings',
-    'POST /v1/bookings/:booking_id/confirm',
-    'POST /v1/bookings/:booking_id/cancel',
-    'GET /v1/integrations/:provider/bookings/:id',
-    'GET /v1/bookings/:booking_id/messages',
-    'POST /v1/bookings/:booking_id/messages',
-    'POST /v1/integrations/:provider/provider-key',
-    'GET /v1/integrations/:provider/availability',
-    'POST /v1/integrations/:provider/availability',
-    'GET /v1/integrations/:provider/availability/nights',
-    'POST /v1/integrations/:provider/rates',
-    'GET /v1/integrations/:provider/rates/jobs/:id',
-    'GET /v1/integrations/:provider/bookings',
-    'GET /v1/integrations/:provider/messages',
-    'GET /v1/integrations/:provider/bookings/digest',
-    'GET /v1/integrations/:provider/bookings/consumers',
-    'GET /v1/integrations/:provider/bookings/consumers/:name',
-    'PUT /v1/integrations/:provider/bookings/consumers/:name',
-    'DELETE /v1/integrations/:provider/bookings/consumers/:name',
-    'GET /v1/integrations/:provider/messages/consumers',
-    'GET /v1/integrations/:provider/messages/consumers/:name',
-    'PUT /v1/integrations/:provider/messages/consumers/:name',
-    'DELETE /v1/integrations/:provider/messages/consumers/:name',
-    'GET /v1/webhooks',
-    'POST /v1/webhooks',
-    'GET /v1/webhooks/:id',
-    'PATCH /v1/webhooks/:id',
-    'DELETE /v1/webhooks/:id',
-    'POST /v1/webhooks/:id/secret/rotate',
-    'POST /v1/webhooks/:id/test',
-    'GET /v1/webhooks/:id/deliveries',
-    'POST /v1/webhooks/:id/deliveries/:delivery_id/resend',
-  ])
+/** Returns a route as `routes.txt` lists it (decisions §3). */
+function requirementsOf({ method, path, permission, limit, body }: GuardedRoute): string {
+  return `${method} ${path} → ${permission}, ${limit}, ${body}`
+}
+
+test('test/http/routes.txt lists every route below /v1, and below /sandbox only, with what it requires', async () => {
+  const live = guardedRoutes(service, '/v1').map(requirementsOf)
+  const onlySandbox = guardedRoutes(service, '/sandbox')
+    .map(requirementsOf)
+    .filter((line) => !live.includes(line.replace('/sandbox', '/v1')))
+  const text = ['METHOD path → permission, limit, body', ...live, ...onlySandbox]
+  await expect(`${text.join('\n')}\n`).toMatchFileSnapshot('routes.txt')
 })
 
-/** The permission that each route requires (decisions §3). A sandbox twin requires the same permission. */
-const needed: [permission: string, routes: RegExp][] = [
-  ['users.read', /^GET \/users(\/:id)?$/],
-  ['users.write', /^POST \/users$/],
-  [
-    'bookings.write',
-    /^POST \/bookings$|^POST \/bookings\/:booking_id\/(confirm|cancel|messages|messages\/guest)$/,
-  ],
-  [
-    'bookings.read',
-    /^GET \/bookings|^GET \/integrations\/:provider\/(bookings|messages)|\/consumers|\/webhooks/,
-  ],
-  [
-    'listings.write',
-    /^(POST|PATCH) .*\/(listings|listings\/:id|provider-key|availability|rates)$|\/rates\/jobs/,
-  ],
-  ['listings.read', /^GET (\/listings|\/integrations\/:provider\/availability)/],
-  [
-    'any',
-    /^GET \/(me|key|requests|requests\/counts|scenarios|clock|faults)$|^POST \/(scenarios\/:name|clock)$|^PUT \/faults$|^DELETE (\/faults)?$|\/certifications/,
-  ],
-]
+test('every route below /v1 exists below /sandbox and requires the same', () => {
+  const inSandbox = guardedRoutes(service, '/sandbox').map(requirementsOf)
+  const twins = guardedRoutes(service, '/v1').map((route) =>
+    requirementsOf({ ...route, path: route.path.replace('/v1', '/sandbox') }),
+  )
+  expect(twins.filter((twin) => !inSandbox.includes(twin))).toEqual([])
+})
 
-test.each(routes)(
-  '$method $path requires the permission that the decisions specify',
-  ({ method, path, permission }) => {
-    const name = `${method} ${path.replace(/^\/(v1|sandbox)/, '')}`
-    expect([permission]).toEqual(needed.filter(([, of]) => of.test(name)).map(([one]) => one))
-  },
-)
+test('a route takes a body if and only if its `access` says so', () => {
+  const contradicting = routes.filter(({ body, takesBody }) => (body !== 'none') !== takesBody)
+  expect(contradicting.map(requirementsOf)).toEqual([])
+})
 
 /** Sandbox routes share the guard and handler of their live twins, so only the soak tests them again. */
 const guarded = isSoak ? routes : guardedRoutes(service, '/v1')
 
 describe.each(guarded)('$method $path', (route) => {
-  const { method, path } = route
+  const { method, path, limit } = route
   const target = fill(path)
 
   test('responds 401 without a key, even if the body is malformed JSON', async () => {
@@ -167,9 +124,8 @@ describe.each(guarded)('$method $path', (route) => {
   })
 
   test('responds 429 beyond the rate limit', async () => {
-    const isInsight = /\/key$|\/consumers|\/requests|\/certifications/.test(path)
     const limited = await service.actor({ rateLimit: 1 })
-    for (let count = 1; count <= (isInsight ? 60 : 1); count += 1)
+    for (let count = 1; count <= (limit === 'insight' ? 60 : 1); count += 1)
       expect([200, 404, 422]).toContain((await limited.send(method, target, anyBody(route))).status)
     const second = await limited.send(method, target, anyBody(route))
     expectError(second, 429, 'rate_limit_error')
@@ -182,14 +138,15 @@ describe.each(guarded)('$method $path', (route) => {
   })
 })
 
+const idIn = ({ path }: Pick<GuardedRoute, 'path'>) => /:(?!provider)(\w+)/.exec(path)?.[1]
+
 const isOpen = ({ permission }: GuardedRoute) => permission === 'any'
 const open = routes.filter(isOpen)
 const restricted = routes.filter((route) => !isOpen(route))
 
 test.each(open)('$method $path requires no permission', async ({ method, path, takesBody }) => {
   const broken = method === 'GET' ? {} : { body: '{"broken' }
-  // The id in the path belongs to no certification.
-  const found = path.includes('/:id') ? 404 : 200
+  const found = idIn({ path }) ? 404 : 200
   expect((await noPermissions.send(method, fill(path), broken)).status).toBe(takesBody ? 422 : found)
 })
 
@@ -207,20 +164,20 @@ test.each(restricted)(
 
 const reading = routes.filter(({ takesBody }) => !takesBody)
 const writing = routes.filter(({ takesBody }) => takesBody)
-const mayOmitBody = (path: string) => /\/(confirm|cancel|scenarios\/:name)$/.test(path)
 
-test.each(reading)('$method $path takes no body, as its kind suggests', ({ method, path }) => {
-  expect(`${method} ${path}`).toMatch(/^(GET|DELETE) |^POST .*\/(secret\/rotate|test|resend)$/)
+test.each(reading)('$method $path takes no body, as its kind suggests', ({ method }) => {
+  // `routes.txt` shows which of them are a POST.
+  expect(method).toMatch(/^(GET|DELETE|POST)$/)
 })
 
 test.each(writing)(
   '$method $path responds 422 at "body" to malformed JSON and to JSON that is not an object',
-  async ({ method, path }) => {
+  async ({ method, path, body: kind }) => {
     // Some routes have their own rate limit, which a key's higher limit does not raise.
     const writer = await service.actor()
     const bodies = ['{"broken', '[]', '"text"', 'null', '', '{"a":1}x', '\u0000']
     // An empty body counts as an object without fields if the route does not require a body.
-    for (const body of bodies.filter((text) => text !== '' || !mayOmitBody(path))) {
+    for (const body of bodies.filter((text) => text !== '' || kind !== 'optional')) {
       const response = await writer.send(method, fill(path), { body })
       expectError(response, 422, 'validation_error')
       expect(response.body.error.errors).toMatchObject([{ path: 'body', code: 'invalid' }])
@@ -315,8 +272,6 @@ test.each(withProvider)(
   },
 )
 
-const idIn = ({ path }: Pick<GuardedRoute, 'path'>) => /:(?!provider)(\w+)/.exec(path)?.[1]
-
 /** PUT creates a consumer under any name, so an unknown name is not a 404. */
 const createsByName = ({ method }: GuardedRoute) => method === 'PUT'
 
@@ -331,16 +286,12 @@ test.each(withId)(
   "$method $path responds with the same 404 to malformed ids, unknown ids and another host's ids",
   async ({ parameter, ...route }) => {
     const { method, path } = route
-    const valid = /\/messages(\/guest)?$/.test(path)
-      ? { body: { message: { text: 'Hello' } } }
-      : anyBody(route)
+    const valid = route.takesBody ? { body: exampleRequests[operationOf(route)] } : {}
     const ids = ['0', '-1', 'abc', '1.5', '9007199254740993', '%00', '%ff', '%zz', '%', '1e3', '999999999']
-    const visitor = path.includes('consumers') ? await service.actor() : stranger
+    const visitor = route.limit === 'insight' ? await service.actor() : stranger
     const prefix = path.startsWith('/v1') ? '/v1' : '/sandbox'
     const targets = [...ids.map((id) => fill(path, { [parameter]: id })), fillOwn(path, own[prefix])]
-    const responses = await Promise.all(
-      targets.map((target) => visitor.send(method, target, method === 'GET' ? {} : valid)),
-    )
+    const responses = await Promise.all(targets.map((target) => visitor.send(method, target, valid)))
     for (const response of responses) expectError(response, 404, 'not_found')
     expect(new Set(responses.map(({ body }) => body.error.message)).size).toBe(1)
   },

@@ -1,3 +1,5 @@
+import type { TObject } from '@sinclair/typebox'
+import type { Access, RateWindow } from '../../src/http/access.ts'
 import type { Permission } from '../../src/http/permissions.ts'
 import { type Actor, seedBooking, type TestApp } from './app.ts'
 import { storeCertification } from './certification.ts'
@@ -7,9 +9,14 @@ export interface GuardedRoute {
   method: string
   path: string
   permission: Permission | 'any'
+  /** Rate limit that a request counts against. */
+  limit: RateWindow
+  body: NonNullable<Access['body']> | 'none'
   takesBody: boolean
   /** Names of the query parameters. */
   queries: string[]
+  /** Examples of the query parameters without which the route responds 422. */
+  requiredQuery: Record<string, string>
 }
 
 /** One prefix for each environment. */
@@ -18,12 +25,28 @@ export type Prefix = (typeof prefixes)[number]
 
 /** Returns the routes that require a key, optionally below a prefix. Shared tests use it to cover new routes, too. */
 export function guardedRoutes({ app }: TestApp, prefix: Prefix | '' = ''): GuardedRoute[] {
-  return app.routes.flatMap(({ method, path, hooks }) => {
-    const permission = hooks?.detail?.['x-permission'] as GuardedRoute['permission'] | undefined
-    const takesBody = Boolean(hooks?.body)
-    const queries = Object.keys(hooks?.query?.properties ?? {})
-    return permission && path.startsWith(prefix) ? [{ method, path, permission, takesBody, queries }] : []
-  })
+  return app.routes
+    .filter(({ path, hooks }) => hooks?.detail?.['x-permission'] && path.startsWith(prefix))
+    .map(({ method, path, hooks: { detail, body, query } }) => ({
+      method,
+      path,
+      permission: detail['x-permission'],
+      limit: detail['x-limit'],
+      body: detail['x-body'],
+      takesBody: Boolean(body),
+      queries: Object.keys(query?.properties ?? {}),
+      requiredQuery: requiredOf(query),
+    }))
+}
+
+function requiredOf(query: TObject | undefined): Record<string, string> {
+  const required = query?.required ?? []
+  return Object.fromEntries(required.map((name) => [name, query?.properties[name]?.example]))
+}
+
+/** Returns an operation's name in the documentation, such as `GET /users/{id}`. Both environments have the same name. */
+export function operationOf({ method, path }: Pick<GuardedRoute, 'method' | 'path'>): string {
+  return `${method} ${path.replace(/^\/(v1|sandbox)/, '').replace(/:(\w+)/g, '{$1}')}`
 }
 
 /** Returns the path with its parameters filled in, by default with ids that no host has. */
@@ -38,7 +61,7 @@ export function anyBody({ takesBody }: Pick<GuardedRoute, 'takesBody'>): { body?
   return takesBody ? { body: {} } : {}
 }
 
-/** One host's ids in an environment, by the path segment they follow. */
+/** One host's ids in an environment, by the path segment they follow or the plural of the field that contains them. */
 export type OwnIds = Record<string, string | number>
 
 /** Creates one resource for every kind of id in a path. A new kind of resource needs an entry here. */
@@ -55,8 +78,10 @@ export async function makeOwnIds(actor: Actor, prefix: Prefix): Promise<OwnIds> 
   return {
     bookings: booking_id,
     listings: listing_id,
+    room_types: room_type_id,
     users: user_id,
     consumers: 'own',
+    scenarios: 'guest-books',
     jobs: rates.body.meta.job_id,
     webhooks: webhook,
     deliveries: delivery,
@@ -68,7 +93,40 @@ export async function makeOwnIds(actor: Actor, prefix: Prefix): Promise<OwnIds> 
 export function fillOwn(path: string, own: OwnIds): string {
   return path.replace(':provider', 'provider_one').replace(/(\w+)\/:\w+/g, (_, kind: string) => {
     if (own[kind] === undefined)
-      throw new Error(`There is no id for "${kind}" in ${path}: add one in makeOwnIds()`)
+      throw new Error(`${path} has no id for "${kind}": add one to makeOwnIds() in test/support/routes.ts`)
     return `${kind}/${own[kind]}`
   })
+}
+
+/** Where an id stands in a body or query: the path to it, and its kind. */
+export interface IdPlace {
+  path: (string | number)[]
+  kind: string
+}
+
+/**
+ * Returns the places of a host's ids in a body or query: `listing_id` has the kind `listings`, and so has the `id` of an
+ * element of `listings`. An id of the partner's own, which is a text, is none of them.
+ */
+export function idPlaces(value: unknown, own: OwnIds, path: IdPlace['path'] = []): IdPlace[] {
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).flatMap(([key, child]) => idPlaces(child, own, [...path, key]))
+  const field = String(path.at(-1))
+  const kind = field === 'id' ? String(path.at(-3)) : field.replace(/_id$/, 's')
+  const isOwn = /^(.+_)?id$/.test(field) && own[kind] !== undefined && /^\d+$/.test(String(value))
+  return isOwn ? [{ path, kind }] : []
+}
+
+/** Returns a copy of a body or query with another value at one place. */
+export function withValueAt<T>(value: T, path: IdPlace['path'], replacement: unknown): T {
+  const [key, ...rest] = path
+  if (key === undefined) return replacement as T
+  const copy = (Array.isArray(value) ? [...value] : { ...value }) as Record<string | number, unknown>
+  copy[key] = withValueAt(copy[key], rest, replacement)
+  return copy as T
+}
+
+/** Returns a copy of an example with the host's own ids. */
+export function withOwnIds<T>(example: T, own: OwnIds): T {
+  return idPlaces(example, own).reduce((body, { path, kind }) => withValueAt(body, path, own[kind]), example)
 }

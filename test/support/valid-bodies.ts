@@ -1,93 +1,84 @@
-import { type Actor, seedBooking } from './app.ts'
+import type { Actor } from './app.ts'
 import { storeCertification } from './certification.ts'
 import { readFixture } from './fixtures.ts'
+import { fillOwn, makeOwnIds, type OwnIds, type Prefix, withOwnIds } from './routes.ts'
 
-/** Returns, for each route with a body, its path for an actor and a function that returns a body it accepts. */
+/** The documentation of one operation, as far as its body is concerned. */
+interface Documented {
+  requestBody?: { content: { 'application/json': { example?: object } } }
+}
+
+/**
+ * Returns, for each route with a body, its path for an actor and a function that returns a body it accepts: the example
+ * of the documentation with the actor's own ids, changed by {@link changes} if a test could not send the example itself.
+ */
 export async function validBodies(
   actor: Actor,
-  prefix: '/v1' | '/sandbox' = '/v1',
+  prefix: Prefix = '/v1',
 ): Promise<Record<string, { path: string; body: () => object }>> {
-  const { user_id, listing_id, room_type_id, booking_id } = await seedBooking(actor, prefix)
-  const [user, listing] = [await readFixture('users/maria'), await readFixture('listings/barcelona-house')]
-  const unit = { listing_id, room_type_id }
-  const webhook = { url: 'https://hooks.invalid/', events: ['booking.changed', 'message.created'] }
-  const { body: made } = await actor.send('POST', `${prefix}/webhooks`, { body: webhook })
-  const webhookPath = `${prefix}/webhooks/${made.data.id}`
-  // The example webhook must not receive any hints.
-  await actor.send('PATCH', webhookPath, { body: { enabled: false } })
+  const own = await ownIdsForWrites(actor, prefix)
+  const changesOf = await changes(actor, own)
+  const { paths } = (await actor.send('GET', '/openapi.json')).body
+  const bodies: Awaited<ReturnType<typeof validBodies>> = {}
+  for (const [path, methods] of Object.entries<Record<string, Documented>>(paths)) {
+    if (!path.startsWith(`${prefix}/`)) continue
+    for (const [method, { requestBody }] of Object.entries(methods)) {
+      if (!requestBody) continue
+      const name = `${method.toUpperCase()} ${path.slice(prefix.length)}`
+      const example = requestBody.content['application/json'].example
+      if (!example)
+        throw new Error(
+          `${name} has no example body: add one to \`requests\` in test/scripts/record-examples.ts`,
+        )
+      const route = path.replace(/\{(\w+)\}/g, ':$1')
+      bodies[`${method.toUpperCase()} ${route}`] = {
+        path: fillOwn(route, own),
+        body: () => ({ ...withOwnIds(example, own), ...changesOf[name]?.() }),
+      }
+    }
+  }
+  return bodies
+}
+
+async function ownIdsForWrites(actor: Actor, prefix: Prefix): Promise<OwnIds> {
+  const own = await makeOwnIds(actor, prefix)
+  // The webhook must not receive any hints.
+  await actor.send('PATCH', `${prefix}/webhooks/${own.webhooks}`, { body: { enabled: false } })
+  if (prefix === '/v1') return own
   // A running certification prevents the start of another one, which would clear the sandbox.
-  const running = prefix === '/sandbox' ? await storeCertification(actor.db, actor, 'asked') : null
-  let count = 0
+  return { ...own, certifications: await storeCertification(actor.db, actor, 'asked') }
+}
+
+let count = 0
+
+/**
+ * The fields in which a body must differ from its example: because they must be unique, because a write would change the
+ * outcome of the others, or because the example lacks fields that the tests attack.
+ */
+async function changes({ hostId }: Actor, own: OwnIds): Promise<Record<string, () => object>> {
+  const listing = await readFixture('listings/barcelona-house')
+  const url = 'https://hooks.invalid/'
+  const anyStay = { checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
+  const range = { available: 5, start_date: '2032-01-01', end_date: '2032-01-31' }
+  const unit = { listing_id: own.listings, room_type_id: own.room_types }
+  const consumer = () => ({ seek: false })
   return {
-    [`POST ${prefix}/users`]: {
-      path: `${prefix}/users`,
-      body: () => ({ ...user, email: `v${count++}@example.com` }),
+    'POST /users': () => {
+      count += 1
+      return { email: `v${count}@example.com` }
     },
-    [`POST ${prefix}/listings`]: { path: `${prefix}/listings`, body: () => listing },
-    [`PATCH ${prefix}/listings/:id`]: {
-      path: `${prefix}/listings/${listing_id}`,
-      body: () => ({ ...listing, room_types: [{ id: room_type_id, name: 'N' }] }),
-    },
-    [`POST ${prefix}/bookings`]: {
-      path: `${prefix}/bookings`,
-      body: () => ({ ...unit, user_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01', message: 'Hi' }),
-    },
-    [`POST ${prefix}/bookings/:booking_id/confirm`]: {
-      path: `${prefix}/bookings/${booking_id}/confirm`,
-      body: () => ({}),
-    },
-    [`POST ${prefix}/bookings/:booking_id/cancel`]: {
-      path: `${prefix}/bookings/${booking_id}/cancel`,
-      body: () => ({ reason: 'Guest fell ill' }),
-    },
-    [`POST ${prefix}/bookings/:booking_id/messages`]: {
-      path: `${prefix}/bookings/${booking_id}/messages`,
-      body: () => ({ message: { text: 'Hi' } }),
-    },
-    ...(prefix === '/sandbox'
-      ? {
-          [`POST ${prefix}/bookings/:booking_id/messages/guest`]: {
-            path: `${prefix}/bookings/${booking_id}/messages/guest`,
-            body: () => ({ message: { text: 'Hi' } }),
-          },
-          [`POST ${prefix}/scenarios/:name`]: {
-            path: `${prefix}/scenarios/guest-books`,
-            body: () => ({ listing_id: 2002, count: 1, checkin_at: '2033-01-01' }),
-          },
-          [`POST ${prefix}/clock`]: { path: `${prefix}/clock`, body: () => ({ advance_seconds: 1 }) },
-          [`POST ${prefix}/certifications`]: {
-            path: `${prefix}/certifications`,
-            body: () => ({ profiles: ['webhooks'], seed: 'valid' }),
-          },
-          [`PUT ${prefix}/certifications/:id/state`]: {
-            path: `${prefix}/certifications/${running}/state`,
-            body: () => ({ bookings: [] }),
-          },
-          [`PUT ${prefix}/faults`]: { path: `${prefix}/faults`, body: () => ({ rules: [] }) },
-        }
-      : {}),
-    ...Object.fromEntries(
-      ['bookings', 'messages'].map((feed) => [
-        `PUT ${prefix}/integrations/:provider/${feed}/consumers/:name`,
-        {
-          path: `${prefix}/integrations/provider_one/${feed}/consumers/sync`,
-          body: () => ({ acknowledged: null, seek: false }),
-        },
-      ]),
-    ),
-    [`POST ${prefix}/integrations/:provider/provider-key`]: {
-      path: `${prefix}/integrations/provider_one/provider-key`,
-      body: () => ({ provider_api_key: `key-of-${actor.hostId}` }),
-    },
-    [`POST ${prefix}/integrations/:provider/availability`]: {
-      path: `${prefix}/integrations/provider_one/availability`,
-      body: () => ({ data: [{ ...unit, available: 5, start_date: '2032-01-01', end_date: '2032-01-31' }] }),
-    },
-    [`POST ${prefix}/integrations/:provider/rates`]: {
-      path: `${prefix}/integrations/provider_one/rates`,
-      body: () => ({ data: [{ ...unit, base_price: 5, currency: 'EUR', price_jan: 6 }] }),
-    },
-    [`POST ${prefix}/webhooks`]: { path: `${prefix}/webhooks`, body: () => webhook },
-    [`PATCH ${prefix}/webhooks/:id`]: { path: webhookPath, body: () => ({ ...webhook, enabled: false }) },
+    'POST /listings': () => listing,
+    'PATCH /listings/{id}': () => ({ ...listing, room_types: [{ id: own.room_types, name: 'N' }] }),
+    'POST /bookings': () => anyStay,
+    'POST /integrations/{provider}/provider-key': () => ({ provider_api_key: `key-of-${hostId}` }),
+    'POST /integrations/{provider}/availability': () => ({ data: [{ ...unit, ...range }] }),
+    'PUT /integrations/{provider}/bookings/consumers/{name}': consumer,
+    'PUT /integrations/{provider}/messages/consumers/{name}': consumer,
+    'POST /webhooks': () => ({ url }),
+    'PATCH /webhooks/{id}': () => ({ url, enabled: false }),
+    'POST /scenarios/{name}': () => ({ listing_id: 2002, checkin_at: '2033-01-01' }),
+    'POST /clock': () => ({ advance_seconds: 1 }),
+    'PUT /faults': () => ({ rules: [] }),
+    'PUT /certifications/{id}/state': () => ({ bookings: [] }),
   }
 }

@@ -75,7 +75,9 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
   const {
     'x-errors': declared,
     'x-permission': permission,
-    'x-body-required': required,
+    // Only the tests read the limit.
+    'x-limit': _,
+    'x-body': body,
     'x-opens-sandbox': opensSandbox,
     'x-meets-faults': canMeetFaults,
     ...detail
@@ -98,7 +100,7 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
     'x-permission': permission,
     parameters: [...pathParameters(path), ...query, ...(detail.parameters ?? [])],
     ...(hooks.body
-      ? { requestBody: requestBody(document(hooks.body), exampleRequests[name], required) }
+      ? { requestBody: requestBody(document(hooks.body), exampleRequests[name], body !== 'optional') }
       : {}),
     responses: {
       ...mapValues(hooks.response, (schema, status) =>

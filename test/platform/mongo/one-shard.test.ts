@@ -2,7 +2,14 @@ import { expect, test } from 'vitest'
 import { models, outboxTopics } from '../../../src/process/release.ts'
 import { type Actor, seedBooking, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
-import { fillOwn, type GuardedRoute, guardedRoutes, makeOwnIds, type Prefix } from '../../support/routes.ts'
+import {
+  fillOwn,
+  type GuardedRoute,
+  guardedRoutes,
+  makeOwnIds,
+  type Prefix,
+  withOwnIds,
+} from '../../support/routes.ts'
 import { listenToTransactions, type Statement } from '../../support/transactions.ts'
 import { validBodies } from '../../support/valid-bodies.ts'
 
@@ -62,13 +69,11 @@ const writers = {
 }
 
 /** Returns a function that sends a valid request with the host's own ids; writes have an `Idempotency-Key`. */
-async function requestOf({ method, path, takesBody }: GuardedRoute) {
+async function requestOf({ method, path, takesBody, requiredQuery }: GuardedRoute) {
   const prefix = path.startsWith('/sandbox') ? '/sandbox' : '/v1'
   if (method === 'GET') {
-    const days = path.endsWith('/nights')
-      ? `?listing_id=${read[prefix].listings}&start_date=2031-01-01&end_date=2031-01-31`
-      : ''
-    return () => reader.send('GET', `${fillOwn(path, read[prefix])}${days}`)
+    const query = new URLSearchParams(withOwnIds(requiredQuery, read[prefix]))
+    return () => reader.send('GET', `${fillOwn(path, read[prefix])}?${query}`)
   }
   const headers = { 'idempotency-key': crypto.randomUUID() }
   if (!takesBody) {
@@ -84,7 +89,7 @@ async function requestOf({ method, path, takesBody }: GuardedRoute) {
     ? writerWith(prefix, validBodies)
     : writers[prefix]())
   const valid = bodies[`${method} ${path}`]
-  if (!valid) throw new Error(`There is no valid body for ${method} ${path}`)
+  if (!valid) throw new Error(`${method} ${path} is not in the documentation`)
   return () => writer.send(method, valid.path, { body: valid.body(), headers })
 }
 
@@ -108,6 +113,7 @@ const ofOneDocument = [
   'PUT /certifications/:id/state',
   'DELETE ',
 ]
+const listedBelow = 'add it to `ofOneDocument` in this file if it changes a single document'
 /** Reads that show several collections as of one point in time. */
 const ofOneMoment = [
   'GET /integrations/:provider/availability',
@@ -123,7 +129,8 @@ test.each(guardedRoutes(service))('$method $path names one host in each transact
   const isTransaction =
     route.method === 'GET' ? ofOneMoment.includes(withoutPrefix) : !ofOneDocument.includes(withoutPrefix)
   // The other routes may also show statements, because background work may have started a transaction.
-  if (isTransaction) expect(statements.length).toBeGreaterThan(0)
+  if (isTransaction)
+    expect(statements.length, `${name} used no transaction: ${listedBelow}`).toBeGreaterThan(0)
   if (process.env.TABLE) console.log(name, statements.map(({ text }) => text).join(' · '))
 })
 
