@@ -1,23 +1,35 @@
 import { expect, test } from 'vitest'
 import { jobModel } from '../../src/platform/outbox/outbox.ts'
-import { seedBooking, testApp } from '../support/app.ts'
+import { type Actor, testApp } from '../support/app.ts'
+import {
+  fillOwn,
+  type GuardedRoute,
+  guardedRoutes,
+  type IdPlace,
+  idPlaces,
+  makeOwnIds,
+  type OwnIds,
+  withOwnIds,
+  withValueAt,
+} from '../support/routes.ts'
+import { validBodies } from '../support/valid-bodies.ts'
 
-const service = await testApp({ WEBHOOKS_ALLOW_PRIVATE: 'on' })
+const service = await testApp()
 const { db } = service.live
 const owner = await service.actor()
 const thief = await service.actor()
-const own = await seedBooking(owner)
-const stolen = await seedBooking(thief)
+const ownersIds = await makeOwnIds(owner, '/v1')
+await quietWebhook(owner)
+const thiefsIds = await makeOwnIds(thief, '/v1')
+const bodies = await validBodies(thief, '/v1', thiefsIds)
 
-/** Creates an endpoint with a delivery that no receiver accepts. */
-async function seedWebhook({ send }: typeof owner) {
-  const body = { url: 'http://127.0.0.1:1/', events: ['booking.changed'] }
-  const webhook_id = (await send('POST', '/v1/webhooks', { body })).body.data.id as number
-  const delivery_id = (await send('POST', `/v1/webhooks/${webhook_id}/test`)).body.data.id as string
-  return { webhook_id, delivery_id }
+/** Turns the owner's webhook off after its first delivery, so that no later attempt changes what is compared. */
+async function quietWebhook({ send }: Actor) {
+  const path = `/v1/webhooks/${ownersIds.webhooks}`
+  const first = async () => (await send('GET', `${path}/deliveries`)).body.data[0]
+  while ((await first()).error === null) await Bun.sleep(20)
+  await send('PATCH', path, { body: { enabled: false } })
 }
-const ownHook = await seedWebhook(owner)
-const stolenHook = await seedWebhook(thief)
 
 /** Returns everything stored about a host except jobs and the request log, which change in the background. */
 async function stateOf(hostId: number): Promise<string> {
@@ -33,140 +45,77 @@ async function stateOf(hostId: number): Promise<string> {
   )
 }
 
-const nobody = 999_999_999
-const noDelivery = `msg_${'f'.repeat(24)}`
+const nobody: OwnIds = {
+  bookings: 999_999_999,
+  jobs: 999_999_999,
+  listings: 999_999_999,
+  room_types: 999_999_999,
+  users: 999_999_999,
+  webhooks: 999_999_999,
+  deliveries: `msg_${'f'.repeat(24)}`,
+}
 const provider = '/v1/integrations/provider_one'
-const unit = (ids: { listing_id: number; room_type_id: number }) => ({
-  listing_id: ids.listing_id,
-  room_type_id: ids.room_type_id,
+
+/** A request of the thief, and where it contains the id that is replaced with the owner's. */
+interface Place {
+  route: GuardedRoute
+  kind: string
+  in: 'path' | 'query' | 'body'
+  path: IdPlace['path']
+}
+
+const bodyOf = ({ method, path }: GuardedRoute) => bodies[`${method} ${path}`]?.body()
+const queryOf = ({ requiredQuery }: GuardedRoute) => withOwnIds(requiredQuery, thiefsIds)
+
+/** Every place in a path, a query or a body that takes an id. */
+const places = guardedRoutes(service, '/v1').flatMap((route): Place[] => {
+  const kindsInPath = [...route.path.matchAll(/(\w+)\/:\w+/g)].map(([, kind = '']) => kind)
+  // A consumer's name is no id, because every host may use every name.
+  const ids = kindsInPath.filter((kind) => kind !== 'integrations' && kind !== 'consumers')
+  const queries = Object.fromEntries(route.queries.map((name) => [name, 1]))
+  return [
+    ...ids.map((kind): Place => ({ route, kind, in: 'path', path: [] })),
+    ...idPlaces(queries, thiefsIds).map((place): Place => ({ route, in: 'query', ...place })),
+    ...idPlaces(bodyOf(route), thiefsIds).map((place): Place => ({ route, in: 'body', ...place })),
+  ]
 })
-const stay = { checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
-const range = { available: 0, start_date: '2031-01-01', end_date: '2031-12-31' }
 
-/** Every place that takes an id, with a function that returns the request for the given ids. */
-const places: [string, (ids: typeof own & typeof ownHook) => [string, string, object?]][] = [
-  ['listing in the path of a read', (ids) => ['GET', `/v1/listings/${ids.listing_id}`]],
-  [
-    'listing in the path of a PATCH',
-    (ids) => ['PATCH', `/v1/listings/${ids.listing_id}`, { name: 'Stolen' }],
-  ],
-  [
-    'room type in the body of a PATCH',
-    (ids) => [
-      'PATCH',
-      `/v1/listings/${stolen.listing_id}`,
-      { room_types: [{ id: ids.room_type_id, name: 'Stolen' }] },
-    ],
-  ],
-  ['user in the path of a read', (ids) => ['GET', `/v1/users/${ids.user_id}`]],
-  [
-    'user of a booking',
-    (ids) => ['POST', '/v1/bookings', { ...unit(stolen), ...stay, user_id: ids.user_id }],
-  ],
-  [
-    'listing of a booking',
-    (ids) => [
-      'POST',
-      '/v1/bookings',
-      { ...unit(stolen), ...stay, user_id: stolen.user_id, listing_id: ids.listing_id },
-    ],
-  ],
-  [
-    'room type of a booking',
-    (ids) => [
-      'POST',
-      '/v1/bookings',
-      { ...unit(stolen), ...stay, user_id: stolen.user_id, room_type_id: ids.room_type_id },
-    ],
-  ],
-  ['booking in the path of the detail', (ids) => ['GET', `${provider}/bookings/${ids.booking_id}`]],
-  ['booking in the path of its messages', (ids) => ['GET', `/v1/bookings/${ids.booking_id}/messages`]],
-  [
-    'booking in the path of a new message',
-    (ids) => ['POST', `/v1/bookings/${ids.booking_id}/messages`, { message: { text: 'Stolen' } }],
-  ],
-  [
-    'booking in the query of the message feed',
-    (ids) => ['GET', `${provider}/messages?booking_id=${ids.booking_id}`],
-  ],
-  ['listing in the query of the feed', (ids) => ['GET', `${provider}/bookings?listing_id=${ids.listing_id}`]],
-  [
-    'listing in the query of availability',
-    (ids) => ['GET', `${provider}/availability?listing_id=${ids.listing_id}`],
-  ],
-  [
-    'room type in the query of availability',
-    (ids) => ['GET', `${provider}/availability?room_type_id=${ids.room_type_id}`],
-  ],
-  [
-    'listing of an availability write',
-    (ids) => [
-      'POST',
-      `${provider}/availability`,
-      { data: [{ ...range, ...unit(stolen), listing_id: ids.listing_id }] },
-    ],
-  ],
-  [
-    'room type of an availability write',
-    (ids) => [
-      'POST',
-      `${provider}/availability`,
-      { data: [{ ...range, ...unit(stolen), room_type_id: ids.room_type_id }] },
-    ],
-  ],
-  [
-    'listing of a rates write',
-    (ids) => [
-      'POST',
-      `${provider}/rates`,
-      { data: [{ base_price: 1, ...unit(stolen), listing_id: ids.listing_id }] },
-    ],
-  ],
-  [
-    'room type of a rates write',
-    (ids) => [
-      'POST',
-      `${provider}/rates`,
-      { data: [{ base_price: 1, ...unit(stolen), room_type_id: ids.room_type_id }] },
-    ],
-  ],
-  ['webhook in the path of a read', (ids) => ['GET', `/v1/webhooks/${ids.webhook_id}`]],
-  [
-    'webhook in the path of a PATCH',
-    (ids) => ['PATCH', `/v1/webhooks/${ids.webhook_id}`, { enabled: false }],
-  ],
-  ['webhook in the path of a DELETE', (ids) => ['DELETE', `/v1/webhooks/${ids.webhook_id}`]],
-  ['webhook whose secret is rotated', (ids) => ['POST', `/v1/webhooks/${ids.webhook_id}/secret/rotate`]],
-  ['webhook that is tested', (ids) => ['POST', `/v1/webhooks/${ids.webhook_id}/test`]],
-  ['webhook in the path of its deliveries', (ids) => ['GET', `/v1/webhooks/${ids.webhook_id}/deliveries`]],
-  [
-    'webhook of a delivery that is sent again',
-    (ids) => ['POST', `/v1/webhooks/${ids.webhook_id}/deliveries/${ids.delivery_id}/resend`],
-  ],
-  [
-    'delivery that is sent again',
-    (ids) => ['POST', `/v1/webhooks/${stolenHook.webhook_id}/deliveries/${ids.delivery_id}/resend`],
-  ],
-]
+/** Returns the thief's request with an id from `ids` at a place, and otherwise with the thief's own. */
+function requestAt(place: Place, ids: OwnIds) {
+  const { route, kind } = place
+  const id = ids[kind]
+  if (id === undefined) throw new Error(`test/security/access.test.ts has no id for "${kind}"`)
+  const body = bodyOf(route)
+  const query = queryOf(route)
+  const search = new URLSearchParams(place.in === 'query' ? withValueAt(query, place.path, id) : query)
+  return {
+    method: route.method,
+    path: `${fillOwn(route.path, place.in === 'path' ? { ...thiefsIds, [kind]: id } : thiefsIds)}?${search}`,
+    body: place.in === 'body' ? withValueAt(body, place.path, id) : body,
+  }
+}
 
-test.each(places)(
-  "another host's id as the %s gets the response of an unknown id and changes nothing",
-  async (_, request) => {
+const cases = places.map((place) => {
+  const { method, path } = place.route
+  return { place, method, pattern: path, where: [place.in, ...place.path].join('.') }
+})
+
+test.each(cases)(
+  "$method $pattern gives another host's id in $where the response of an unknown id, and changes nothing",
+  async ({ place }) => {
     const before = await stateOf(owner.hostId)
-    const ids = { user_id: nobody, listing_id: nobody, room_type_id: nobody, booking_id: nobody }
-    const unknown = { ...own, ...ids, webhook_id: nobody, delivery_id: noDelivery }
-    const ask = async (ids: typeof own & typeof ownHook) => {
-      const [method, path, body] = request(ids)
-      const response = await thief.send(method, path, body ? { body } : {})
+    const ask = async (ids: OwnIds) => {
+      const { method, path, body } = requestAt(place, ids)
+      const response = await thief.send(method, path, { body })
       const { request_id: _id, ...error } = response.body.error ?? {}
       const known = new RegExp(
-        `\\b(${[...Object.values(ids), ...Object.values(stolen)].filter(Number.isInteger).join('|')})\\b`,
+        `\\b(${[...Object.values(ids), ...Object.values(thiefsIds)].filter(Number.isInteger).join('|')})\\b`,
         'g',
       )
       return `${response.status} ${JSON.stringify(error).replace(known, 'ID')}`
     }
-    const foreign = await ask({ ...own, ...ownHook })
-    const expected = await ask(unknown)
+    const foreign = await ask(ownersIds)
+    const expected = await ask(nobody)
     expect(foreign).toBe(expected)
     expect(foreign).toMatch(/^(400|403|404|422) /)
     expect(await stateOf(owner.hostId)).toBe(before)
@@ -185,7 +134,7 @@ test('lists never show data of another host', async () => {
 test('bookings and listings ignore fields that a partner may not set', async () => {
   const extra = {
     host_id: owner.hostId,
-    id: own.listing_id,
+    id: ownersIds.listings,
     status: 2,
     listing_status: 'published',
     status_rank: 2,
@@ -194,12 +143,14 @@ test('bookings and listings ignore fields that a partner may not set', async () 
     price_total: 1,
     price_minor: 1,
     updated_at: '2000-01-01',
-    booking_id: own.booking_id,
-    user_id: stolen.user_id,
+    booking_id: ownersIds.bookings,
+    user_id: thiefsIds.users,
   }
   const before = await stateOf(owner.hostId)
+  const unit = { listing_id: thiefsIds.listings, room_type_id: thiefsIds.room_types }
+  const stay = { checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
   const booking = await thief.send('POST', '/v1/bookings', {
-    body: { ...extra, ...unit(stolen), ...stay, user_id: stolen.user_id },
+    body: { ...extra, ...unit, ...stay, user_id: thiefsIds.users },
   })
   expect(booking.body.data).toMatchObject({ host_id: thief.hostId, status: 1, api_created: true })
   expect(booking.body.data.price).toBeGreaterThan(1)

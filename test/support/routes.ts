@@ -24,7 +24,7 @@ export const prefixes = ['/v1', '/sandbox'] as const
 export type Prefix = (typeof prefixes)[number]
 
 /** Returns the routes that require a key, optionally below a prefix. Shared tests use it to cover new routes, too. */
-export function guardedRoutes({ app }: TestApp, prefix: Prefix | '' = ''): GuardedRoute[] {
+export function guardedRoutes({ app }: Pick<TestApp, 'app'>, prefix: Prefix | '' = ''): GuardedRoute[] {
   return app.routes
     .filter(({ path, hooks }) => hooks?.detail?.['x-permission'] && path.startsWith(prefix))
     .map(({ method, path, hooks: { detail, body, query } }) => ({

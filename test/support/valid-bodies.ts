@@ -11,12 +11,15 @@ interface Documented {
 /**
  * Returns, for each route with a body, its path for an actor and a function that returns a body it accepts: the example
  * of the documentation with the actor's own ids, changed by {@link changes} if a test could not send the example itself.
+ *
+ * @param ids the actor's ids; by default, the ids of new resources
  */
 export async function validBodies(
   actor: Actor,
   prefix: Prefix = '/v1',
+  ids?: OwnIds,
 ): Promise<Record<string, { path: string; body: () => object }>> {
-  const own = await ownIdsForWrites(actor, prefix)
+  const own = ids ?? (await ownIdsForWrites(actor, prefix))
   const changesOf = await changes(actor, own)
   const { paths } = (await actor.send('GET', '/openapi.json')).body
   const bodies: Awaited<ReturnType<typeof validBodies>> = {}
