@@ -1,10 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import openapiTS, { astToString, type OpenAPI3, stringToAST } from 'openapi-typescript'
 import type ts from 'typescript'
+import { splitRoot } from '../../src/http/paths.ts'
 import { readDocument } from './document.ts'
 
 /**
- * Generates the client's types from the OpenAPI document. With `--check`, compares them with the existing file instead
+ * Generates the client's types and the list of operations with an `Idempotency-Key` from the OpenAPI document. With `--check`, compares them with the existing file instead
  * and exits with 1 if they differ. Enums in responses also accept unknown strings, because later versions of the
  * service may add values. Enums in requests do not.
  */
@@ -62,11 +63,25 @@ function openUnion(schema: Json): ts.TypeNode | undefined {
   return alias?.type
 }
 
-const ast = await openapiTS(slim(readDocument()) as OpenAPI3, {
+/** Returns the operations that accept an `Idempotency-Key`, such as `POST /users`. */
+function keyedOperations({ paths }: Json): string[] {
+  const keyed = Object.entries<Json>(paths).flatMap(([path, methods]) =>
+    Object.entries<Json>(methods)
+      .filter(([, { parameters }]) => parameters.some(({ name }: Json) => name === 'Idempotency-Key'))
+      .map(([method]) => `${method.toUpperCase()} ${splitRoot(path).rest}`),
+  )
+  return [...new Set(keyed)]
+}
+
+const document = readDocument()
+const ast = await openapiTS(slim(document) as OpenAPI3, {
   transform: openUnion,
   defaultNonNullable: false,
 })
-const text = `// Generated from the OpenAPI document: \`bin/bun run client:types\`.\n${astToString(ast)}`
+const text = `// Generated from the OpenAPI document: \`bin/bun run client:types\`.
+/** The operations that accept an \`Idempotency-Key\`. */
+export const keyedOperations: readonly string[] = ${JSON.stringify(keyedOperations(document), null, 4)};
+${astToString(ast)}`
 if (!process.argv.includes('--check')) await writeFile(target, text)
 else if ((await readFile(target, 'utf8').catch(() => '')) !== text) {
   console.error('client/src/api.ts is not what the OpenAPI document says: run bin/bun run client:types')

@@ -1,4 +1,14 @@
 // Generated from the OpenAPI document: `bin/bun run client:types`.
+/** The operations that accept an `Idempotency-Key`. */
+export const keyedOperations: readonly string[] = [
+    "POST /users",
+    "POST /listings",
+    "POST /bookings",
+    "POST /bookings/{booking_id}/confirm",
+    "POST /bookings/{booking_id}/cancel",
+    "POST /integrations/{provider}/availability",
+    "POST /integrations/{provider}/rates"
+];
 export interface paths {
     "/v1/me": {
         parameters: {

@@ -1,4 +1,5 @@
 import type { Failure } from './answer.ts'
+import { keyedOperations } from './api.ts'
 
 /** Longest `Retry-After` that the client waits out; a failure with a longer `Retry-After` is thrown to the caller. */
 const maxRetryAfterSeconds = 300
@@ -62,15 +63,11 @@ export interface Repeatable {
   idempotencyKey?: string | undefined
 }
 
-const keyed = [
-  /^\/(users|bookings|listings)$/,
-  /^\/bookings\/[^/]+\/(confirm|cancel)$/,
-  /^\/integrations\/[^/]+\/(availability|rates)$/,
-]
+const keyed = keyedOperations.map((operation) => new RegExp(`^${operation.replaceAll(/\{\w+\}/g, '[^/]+')}$`))
 
 /** True for operations that take an `Idempotency-Key`. */
 export function takesKey({ method, path }: Repeatable): boolean {
-  return method === 'POST' && keyed.some((pattern) => pattern.test(path))
+  return keyed.some((pattern) => pattern.test(`${method} ${path}`))
 }
 
 /**

@@ -74,7 +74,7 @@ async function makeDocumentation(config: Config, app: AnyElysia): Promise<Files>
     '/docs/changelog': textFile(changelogPage(), 'text/html'),
     '/workflows.arazzo.yaml': textFile(await readFile(workflowsFile, 'utf8'), 'application/yaml'),
     '/openapi.json': textFile(JSON.stringify(document), 'application/json'),
-    [address]: textFile(JSON.stringify(withUnionTypes(withSamples(document))), 'application/json'),
+    [address]: textFile(JSON.stringify(withUnionTypes(await withSamples(document))), 'application/json'),
     [scriptAddress]: cachedContent(script, 'text/javascript; charset=utf-8', immutableCacheControl),
   }
 }

@@ -1,15 +1,17 @@
 import { roots, splitRoot } from '../../http/paths.ts'
+import { findClientMethods, requestName } from './client-methods.ts'
 import { type Json, mapValues } from './schemas.ts'
 
 /**
  * Returns the OpenAPI document with three samples for each operation (`x-codeSamples`), generated from the document's
  * examples. All samples run in the sandbox, where the examples' ids exist (decisions §27).
  */
-export function withSamples(document: Json): Json {
+export async function withSamples(document: Json): Promise<Json> {
+  const clientMethods = await findClientMethods()
   const paths = mapValues(document.paths, (item, path) =>
     mapValues(item, (operation, method) => ({
       ...operation,
-      'x-codeSamples': samplesOf(method.toUpperCase(), path, operation),
+      'x-codeSamples': samplesOf(method.toUpperCase(), path, operation, clientMethods),
     })),
   )
   return { ...document, paths }
@@ -30,8 +32,13 @@ interface Call {
   clientMethod: string
 }
 
-function samplesOf(method: string, path: string, operation: Json) {
-  const call = toCall(method, path, operation)
+function samplesOf(
+  method: string,
+  path: string,
+  operation: Json,
+  clientMethods: ReadonlyMap<string, string>,
+) {
+  const call = toCall(method, path, operation, clientMethods)
   const isLive = splitRoot(path).environment === 'live'
   const hint = (mark: string, live: string) =>
     isLive ? `${mark} In the sandbox; for live data ${live}\n` : ''
@@ -43,10 +50,15 @@ function samplesOf(method: string, path: string, operation: Json) {
   ]
 }
 
-function toCall(method: string, path: string, { operationId, parameters, requestBody }: Json): Call {
+function toCall(
+  method: string,
+  path: string,
+  { operationId, parameters, requestBody }: Json,
+  clientMethods: ReadonlyMap<string, string>,
+): Call {
   const own: string = operationId.replace(/^sandbox(.)/, (_: string, first: string) => first.toLowerCase())
-  const clientMethod = clientMethods[own]
-  if (clientMethod === undefined) throw new Error(`The client has no method for "${own}"`)
+  const clientMethod = clientMethods.get(requestName(method, splitRoot(path).rest))
+  if (clientMethod === undefined) throw new Error(`The client has no method for ${method} ${path}`)
   const inPath: Json[] = parameters.filter((one: Json) => one.in === 'path')
   const required: Json[] = parameters.filter((one: Json) => one.in === 'query' && one.required)
   const query = Object.fromEntries(required.map(({ name, example }) => [name, example]))
@@ -139,66 +151,4 @@ function pythonOf(value: unknown): string {
     .replace(/: null(?=,?$)/gm, ': None')
     .replace(/"([^"\\']*)"/g, "'$1'")
     .replaceAll('\n', '\n    ')
-}
-
-/** The client's methods by operation id. The ids lack the prefix that a live operation's id gets in the sandbox. */
-const clientMethods: Record<string, string> = {
-  getHostProfile: 'host.get',
-  getKey: 'key.get',
-  listRequests: 'requests.list',
-  countRequests: 'requests.counts',
-  listUsers: 'users.list',
-  createUser: 'users.create',
-  getUser: 'users.get',
-  listListings: 'listings.list',
-  createListing: 'listings.create',
-  getListing: 'listings.get',
-  updateListing: 'listings.update',
-  createBooking: 'bookings.create',
-  confirmBooking: 'bookings.confirm',
-  cancelBooking: 'bookings.cancel',
-  getBooking: 'bookings.get',
-  pollBookings: 'bookings.feed',
-  digestBookings: 'bookings.digest',
-  listBookingConsumers: 'bookings.consumers.list',
-  getBookingConsumer: 'bookings.consumers.get',
-  putBookingConsumer: 'bookings.consumers.put',
-  deleteBookingConsumer: 'bookings.consumers.delete',
-  listMessages: 'messages.list',
-  sendMessage: 'messages.send',
-  pollMessages: 'messages.feed',
-  listMessageConsumers: 'messages.consumers.list',
-  getMessageConsumer: 'messages.consumers.get',
-  putMessageConsumer: 'messages.consumers.put',
-  deleteMessageConsumer: 'messages.consumers.delete',
-  storeProviderKey: 'providerKey.store',
-  getAvailability: 'availability.get',
-  updateAvailability: 'availability.update',
-  getNights: 'availability.nights',
-  updateRates: 'rates.update',
-  getRateJob: 'rates.job',
-  listWebhooks: 'webhooks.list',
-  createWebhook: 'webhooks.create',
-  getWebhook: 'webhooks.get',
-  updateWebhook: 'webhooks.update',
-  deleteWebhook: 'webhooks.delete',
-  rotateWebhookSecret: 'webhooks.rotateSecret',
-  testWebhook: 'webhooks.test',
-  listWebhookDeliveries: 'webhooks.deliveries',
-  resendWebhookDelivery: 'webhooks.resend',
-  clearSandbox: 'sandbox.clear',
-  replyAsSandboxGuest: 'sandbox.reply',
-  listSandboxScenarios: 'sandbox.scenarios',
-  playSandboxScenario: 'sandbox.play',
-  getSandboxClock: 'sandbox.clock',
-  advanceSandboxClock: 'sandbox.advanceClock',
-  listSandboxFaults: 'sandbox.faults',
-  setSandboxFaults: 'sandbox.setFaults',
-  clearSandboxFaults: 'sandbox.clearFaults',
-  listSandboxCertifications: 'sandbox.certifications.list',
-  startSandboxCertification: 'sandbox.certifications.start',
-  getSandboxCertification: 'sandbox.certifications.get',
-  endSandboxCertification: 'sandbox.certifications.end',
-  uploadSandboxCertificationState: 'sandbox.certifications.state',
-  getSandboxCertificationReport: 'sandbox.certifications.report',
 }
