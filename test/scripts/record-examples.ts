@@ -11,6 +11,7 @@ import { exampleIds, sandboxIds } from '../../src/pages/docs/examples.ts'
 import { compose } from '../../src/process/wiring.ts'
 import { storeCertification } from '../support/certification.ts'
 import { readFixture } from '../support/fixtures.ts'
+import { guardedRoutes, operationOf } from '../support/routes.ts'
 
 /**
  * Records the example responses of the documentation by sending the requests to a fresh sandbox: `bin/bun
@@ -78,31 +79,11 @@ const requests: Record<string, unknown> = {
     data: [{ ...unit, base_price: 640, currency: 'EUR', price_jul: 740, price_aug: 740 }],
   },
 }
-const others = [
-  'GET /users',
-  'GET /users/{id}',
-  'GET /me',
-  'GET /key',
-  'GET /requests',
-  'GET /requests/counts',
-  'GET /listings',
-  'GET /listings/{id}',
-  'GET /bookings/{booking_id}/messages',
-  `GET ${integrations}/availability`,
-  `GET ${integrations}/availability/nights`,
-  `GET ${integrations}/rates/jobs/{id}`,
-  `GET ${integrations}/bookings`,
-  `GET ${integrations}/bookings/{id}`,
-  `GET ${integrations}/bookings/digest`,
-  `GET ${integrations}/messages`,
-  `GET ${integrations}/bookings/consumers`,
-  `GET ${integrations}/bookings/consumers/{name}`,
+
+/** Operations that must come after all others, in this order, because they change what the others show. */
+const last = [
   `DELETE ${integrations}/bookings/consumers/{name}`,
-  `GET ${integrations}/messages/consumers`,
-  `GET ${integrations}/messages/consumers/{name}`,
   `DELETE ${integrations}/messages/consumers/{name}`,
-  'GET /webhooks',
-  'GET /webhooks/{id}',
   'POST /webhooks/{id}/secret/rotate',
   'POST /webhooks/{id}/test',
   'GET /webhooks/{id}/deliveries',
@@ -110,12 +91,10 @@ const others = [
   'DELETE /webhooks/{id}',
   'POST /bookings/{booking_id}/confirm',
   'POST /bookings/{booking_id}/cancel',
-  'GET /scenarios',
   'POST /scenarios/{name}',
   'PUT /faults',
   'GET /faults',
   'DELETE /faults',
-  'GET /clock',
   'POST /clock',
   'DELETE ',
   'POST /certifications',
@@ -126,10 +105,21 @@ const others = [
   'GET /certifications/{id}/report',
 ]
 
+/** All operations of the sandbox: first those with a body, then those without one, then the last. */
+function allOperations(): string[] {
+  const all = guardedRoutes({ app }, '/sandbox').map((route) => ({ ...route, name: operationOf(route) }))
+  const missing = all.find(({ name, takesBody }) => takesBody && requests[name] === undefined)
+  if (missing) throw new Error(`${missing.name} has no example body: add one to \`requests\` in this file`)
+  const withoutBody = all.filter(({ takesBody }) => !takesBody).map(({ name }) => name)
+  const sooner = [...Object.keys(requests), ...withoutBody].filter((name) => !last.includes(name))
+  return [...sooner, ...last]
+}
+
 function fillPath(path: string): string {
   return path.replace('{provider}', supportedProvider).replace(/(\w+)\/\{\w+\}/g, (_, collection: string) => {
     const id = realIds[collection] ?? sandboxIds[collection] ?? exampleIds[collection]
-    if (id === undefined) throw new Error(`No sandbox id for "${collection}" in ${path}`)
+    if (id === undefined)
+      throw new Error(`${path} has no example id for "${collection}": add one to src/pages/docs/examples.ts`)
     return `${collection}/${id}`
   })
 }
@@ -214,19 +204,16 @@ function ask(method: string, path: string, requestId: string, body: object | und
   )
 }
 
-/** Bookings are confirmed and cancelled last, after all examples that show them. */
-const operations = [...Object.keys(requests).filter((name) => !others.includes(name)), ...others]
-
 async function record(): Promise<Record<string, { status: number; body: unknown }>> {
   const responses: Record<string, { status: number; body: unknown }> = {}
-  for (const [index, operation] of operations.entries()) {
+  for (const operation of allOperations()) {
     const [method = '', path = ''] = operation.split(' ')
     const { query = '', prepare, settle } = preparations[operation] ?? {}
     await prepare?.()
     const response = await ask(
       method,
       fillPath(path) + query,
-      `example-${index + 1}`,
+      requestIdOf(operation),
       requests[operation] as object,
     )
     // biome-ignore lint/suspicious/noExplicitAny: whatever the operation responds
@@ -237,6 +224,14 @@ async function record(): Promise<Record<string, { status: number; body: unknown 
     responses[operation] = { status: response.status, body: envelope }
   }
   return responses
+}
+
+/** Returns an id that depends on the operation only, so that a new operation changes no other's example. */
+function requestIdOf(operation: string): string {
+  return `example-${operation
+    .toLowerCase()
+    .replace(/[^a-z]+/g, '-')
+    .replace(/-$/, '')}`
 }
 
 try {

@@ -5,9 +5,11 @@ import fc from 'fast-check'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { afterAll, expect, test } from 'vitest'
 import { hintOf, webhookEvents } from '../../../src/changes/webhooks/hint.ts'
+import { loggedPath } from '../../../src/http/paths.ts'
 import { type Format, formats } from '../../../src/http/schema/formats.ts'
 import { listingModel } from '../../../src/inventory/listings/model.ts'
 import { exampleRequests, exampleResponses, sandboxIds } from '../../../src/pages/docs/examples.ts'
+import { tags } from '../../../src/pages/docs/openapi.ts'
 import { type Json, ownKeywords } from '../../../src/pages/docs/schemas.ts'
 import { type Actor, sharedServices, type TestResponse, testApp } from '../../support/app.ts'
 import { storeCertification } from '../../support/certification.ts'
@@ -49,15 +51,43 @@ test.each(operations)(
   '$method $documented has a summary, its permission and examples',
   ({ method, documented, permission }) => {
     const operation = document.paths[documented][method.toLowerCase()]
+    const name = `${method} ${documented}`
     expect(operation.summary).toMatch(/\S/)
     expect(operation.description).toContain(permission === 'any' ? 'Any key' : `\`${permission}\``)
     const content = (status: string) => operation.responses[status].content['application/json']
     const [success] = Object.keys(operation.responses).filter(
       (status) => status < '300' && content(status).example,
     )
-    expect(success).toBeDefined()
+    expect(success, `${name} has no example in fixtures/examples/responses.json`).toBeDefined()
     for (const status of ['401', '429', ...(permission === 'any' ? [] : ['403'])])
       expect(Object.keys(content(status).examples).length).toBeGreaterThan(0)
+  },
+)
+
+test.each(operations)(
+  '$method $documented has a tag that the documentation describes',
+  ({ method, documented }) => {
+    const described = tags.map(({ name }) => name)
+    const { tags: own } = document.paths[documented][method.toLowerCase()]
+    const undescribed = own.filter((tag: string) => !described.includes(tag))
+    expect(undescribed, `${method} ${documented} needs its tag in src/pages/docs/openapi.ts`).toEqual([])
+    expect(own.length, `${method} ${documented} has no tag`).toBe(1)
+  },
+)
+
+const withParameters = operations.filter(({ path }) => path.includes(':'))
+
+test.each(withParameters)(
+  '$method $documented has an example of each path parameter, which the request log shows',
+  ({ method, path, documented }) => {
+    const { parameters } = document.paths[documented][method.toLowerCase()]
+    const inPath: Json[] = parameters.filter((parameter: Json) => parameter.in === 'path')
+    const filled = inPath.reduce((text, { name, example }) => {
+      expect(example, `${documented} has no example of "${name}" in src/pages/docs/examples.ts`).toBeDefined()
+      return text.replace(`{${name}}`, String(example))
+    }, documented)
+    const unlike = `${documented} has an example that is unlike the format in src/http/paths.ts`
+    expect(loggedPath(path, filled), unlike).toBe(filled)
   },
 )
 
@@ -206,16 +236,14 @@ test('headers of preferences and faults are documented on every response that ca
   for (const one of headersOf('/sandbox/clock', 'get')) expect(one).toMatchObject(none)
 })
 
-const acts = /\/(secret\/rotate|test|resend)$/
-const withBody = operations.filter(
-  ({ method, documented }) => method !== 'GET' && method !== 'DELETE' && !acts.test(documented),
-)
+const withBody = operations.filter(({ takesBody }) => takesBody)
 
 test.each(withBody)(
   '$method $documented has a request body with an example and a 422',
   ({ method, documented }) => {
     const { requestBody, responses } = document.paths[documented][method.toLowerCase()]
-    expect(requestBody.content['application/json'].example).toBeDefined()
+    const unrecorded = `${method} ${documented} has no example in fixtures/examples/requests.json`
+    expect(requestBody.content['application/json'].example, unrecorded).toBeDefined()
     expect(resolve(requestBody.content['application/json'].schema).properties).toBeDefined()
     const { examples } = responses['422'].content['application/json']
     expect(examples.validation.value.error.type).toBe('validation_error')
