@@ -49,9 +49,14 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^(src|cli)/',
-        pathNot: ['(^|[/-])store\\.ts$', '^src/process/release\\.ts$', '^src/platform/'],
+        pathNot: [
+          '(^|[/-])store\\.ts$',
+          '^src/[^/]+/models\\.ts$',
+          '^src/process/release\\.ts$',
+          '^src/platform/',
+        ],
       },
-      to: { path: '(^|[/-])model\\.ts$', dependencyTypesNot: ['type-only'] },
+      to: { path: '(^|[/-])models?\\.ts$', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'no-model-of-another-feature',

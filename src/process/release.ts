@@ -1,76 +1,30 @@
-import { auditModel, hostAuditModel } from '../access/audit/model.ts'
-import { hostModel } from '../access/hosts/model.ts'
-import { keyModel } from '../access/keys/model.ts'
-import { providerKeyModel } from '../access/provider-keys/model.ts'
-import { requestCountsModel, requestModel } from '../access/requests/model.ts'
-import { certificationModel, deliveryModel, requestRecordModel } from '../certification/model.ts'
-import { consumerModel } from '../changes/consumers/model.ts'
-import { pageEndModel } from '../changes/feed/model.ts'
-import { webhookDeliveryModel, webhookModel } from '../changes/webhooks/model.ts'
+import { models as accessModels } from '../access/models.ts'
+import { models as certificationModels } from '../certification/models.ts'
+import { models as changesModels } from '../changes/models.ts'
 import type { AppContext } from '../http/context.ts'
-import { storedResponseModel } from '../http/idempotency/model.ts'
+import { models as httpModels } from '../http/models.ts'
 import { availabilityJobs } from '../inventory/availability/compaction.ts'
-import {
-  availabilityBlockModel,
-  availabilityCompactedModel,
-  availabilityWrittenModel,
-} from '../inventory/availability/model.ts'
-import { listingModel } from '../inventory/listings/model.ts'
-import { rateJobModel } from '../inventory/listings/rates/model.ts'
-import { sequenceModel } from '../platform/ids/sequences.ts'
-import { leaseModel } from '../platform/mongo/lease.ts'
-import { lockModel } from '../platform/mongo/locks.ts'
-import { type Release, schemaVersionModel } from '../platform/mongo/schema-version.ts'
-import { jobModel, type Topics } from '../platform/outbox/outbox.ts'
-import { secretCheckModel } from '../platform/secrets/secret-check.ts'
-import { signingKeyModel } from '../platform/secrets/signing-keys.ts'
-import { developmentSecretModel, storedSecretModel } from '../platform/secrets/stored-secret.ts'
-import { sandboxKeyModel, sandboxModel } from '../sandbox/model.ts'
-import { bookingModel } from '../stays/bookings/model.ts'
-import { conversationModel, messageModel } from '../stays/messages/model.ts'
+import { models as inventoryModels } from '../inventory/models.ts'
+import { models as platformModels } from '../platform/models.ts'
+import type { Release } from '../platform/mongo/schema-version.ts'
+import type { Topics } from '../platform/outbox/outbox.ts'
+import { models as sandboxModels } from '../sandbox/models.ts'
+import { models as staysModels } from '../stays/models.ts'
 import { userJobs } from '../stays/users/jobs.ts'
-import { userModel } from '../stays/users/model.ts'
-import { hostClockModel } from '../versions/model.ts'
+import { models as versionsModels } from '../versions/models.ts'
 import { migrations } from './migrations.ts'
 
 /** Models of all collections. The collections and their indexes are created before the first transaction. */
 export const models = [
-  auditModel,
-  availabilityBlockModel,
-  availabilityCompactedModel,
-  availabilityWrittenModel,
-  bookingModel,
-  certificationModel,
-  consumerModel,
-  conversationModel,
-  deliveryModel,
-  developmentSecretModel,
-  hostAuditModel,
-  hostClockModel,
-  hostModel,
-  jobModel,
-  keyModel,
-  leaseModel,
-  listingModel,
-  lockModel,
-  messageModel,
-  pageEndModel,
-  providerKeyModel,
-  rateJobModel,
-  requestCountsModel,
-  requestModel,
-  requestRecordModel,
-  sandboxKeyModel,
-  sandboxModel,
-  schemaVersionModel,
-  secretCheckModel,
-  sequenceModel,
-  signingKeyModel,
-  storedResponseModel,
-  storedSecretModel,
-  userModel,
-  webhookDeliveryModel,
-  webhookModel,
+  ...accessModels,
+  ...certificationModels,
+  ...changesModels,
+  ...httpModels,
+  ...inventoryModels,
+  ...platformModels,
+  ...sandboxModels,
+  ...staysModels,
+  ...versionsModels,
 ]
 
 /** The collections and migrations of this release. */

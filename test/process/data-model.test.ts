@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Glob } from 'bun'
 import type { Schema } from 'mongoose'
 import { expect, test } from 'vitest'
 import { models } from '../../src/process/release.ts'
@@ -20,6 +21,19 @@ async function rowsOfTable(): Promise<string[][]> {
       .map((cell) => cell.trim().replaceAll('`', '')),
   )
 }
+
+test('every model is in the `models.ts` of its neighbourhood', async () => {
+  const registered = new Set<unknown>(models)
+  const unregistered: string[] = []
+  for await (const file of new Glob('*/**/*.ts').scan(join(root, 'src'))) {
+    const text = await readFile(join(root, 'src', file), 'utf8')
+    for (const [, name = ''] of text.matchAll(/^export const (\w+) = modelOf\b/gm)) {
+      const { [name]: model } = await import(join(root, 'src', file))
+      if (!registered.has(model)) unregistered.push(`${name} of src/${file}`)
+    }
+  }
+  expect(unregistered).toEqual([])
+})
 
 test('docs/data-model.md lists every collection, and the folders it names exist', async () => {
   const rows = await rowsOfTable()
