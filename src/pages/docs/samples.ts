@@ -3,7 +3,7 @@ import { findClientMethods, requestName } from './client-methods.ts'
 import { type Json, mapValues } from './schemas.ts'
 
 /**
- * Returns the OpenAPI document with three samples for each operation (`x-codeSamples`), generated from the document's
+ * Returns the OpenAPI document with samples for each operation (`x-codeSamples`), generated from the document's
  * examples. All samples run in the sandbox, where the examples' ids exist (decisions §27).
  */
 export async function withSamples(document: Json): Promise<Json> {
@@ -11,7 +11,11 @@ export async function withSamples(document: Json): Promise<Json> {
   const paths = mapValues(document.paths, (item, path) =>
     mapValues(item, (operation, method) => ({
       ...operation,
-      'x-codeSamples': samplesOf(method.toUpperCase(), path, operation, clientMethods),
+      'x-codeSamples': samplesOf(
+        toCall(method.toUpperCase(), path, operation),
+        splitRoot(path).environment === 'live',
+        clientMethods.get(requestName(method.toUpperCase(), splitRoot(path).rest)),
+      ),
     })),
   )
   return { ...document, paths }
@@ -28,37 +32,24 @@ interface Call {
   query: Record<string, string>
   body: Json
   idempotencyKey: string | undefined
-  /** Path of the client's method, such as `users.create`. */
-  clientMethod: string
 }
 
-function samplesOf(
-  method: string,
-  path: string,
-  operation: Json,
-  clientMethods: ReadonlyMap<string, string>,
-) {
-  const call = toCall(method, path, operation, clientMethods)
-  const isLive = splitRoot(path).environment === 'live'
+/** @param clientMethod path of the client's method, such as `users.create`; undefined if the client lacks one */
+function samplesOf(call: Call, isLive: boolean, clientMethod: string | undefined) {
   const hint = (mark: string, live: string) =>
     isLive ? `${mark} In the sandbox; for live data ${live}\n` : ''
   const otherPath = 'use /v1 instead of /sandbox'
-  return [
-    { lang: 'bash', label: 'curl', source: hint('#', otherPath) + toCurl(call) },
-    { lang: 'js', label: 'JavaScript', source: hint('//', 'omit `sandbox: true`') + toJavaScript(call) },
-    { lang: 'python', label: 'Python', source: hint('#', otherPath) + toPython(call) },
-  ]
+  const samples = [{ lang: 'bash', label: 'curl', source: hint('#', otherPath) + toCurl(call) }]
+  if (clientMethod !== undefined) {
+    const source = hint('//', 'omit `sandbox: true`') + toJavaScript(call, clientMethod)
+    samples.push({ lang: 'js', label: 'JavaScript', source })
+  }
+  samples.push({ lang: 'python', label: 'Python', source: hint('#', otherPath) + toPython(call) })
+  return samples
 }
 
-function toCall(
-  method: string,
-  path: string,
-  { operationId, parameters, requestBody }: Json,
-  clientMethods: ReadonlyMap<string, string>,
-): Call {
+function toCall(method: string, path: string, { operationId, parameters, requestBody }: Json): Call {
   const own: string = operationId.replace(/^sandbox(.)/, (_: string, first: string) => first.toLowerCase())
-  const clientMethod = clientMethods.get(requestName(method, splitRoot(path).rest))
-  if (clientMethod === undefined) throw new Error(`The client has no method for ${method} ${path}`)
   const inPath: Json[] = parameters.filter((one: Json) => one.in === 'path')
   const required: Json[] = parameters.filter((one: Json) => one.in === 'query' && one.required)
   const query = Object.fromEntries(required.map(({ name, example }) => [name, example]))
@@ -66,7 +57,8 @@ function toCall(
   const search = required.length > 0 ? `?${new URLSearchParams(query)}` : ''
   const takesKey = parameters.some(({ name }: Json) => name === 'Idempotency-Key')
   return {
-    ...{ method, query, clientMethod },
+    method,
+    query,
     address: `${roots.sandbox}${splitRoot(filled).rest}${search}`,
     ids: inPath.filter(({ name }) => name !== 'provider').map(({ example }) => example),
     body: requestBody?.content['application/json'].example,
@@ -88,7 +80,7 @@ function toCurl({ method, address, body, idempotencyKey }: Call): string {
   return lines.join(' \\\n  ')
 }
 
-function toJavaScript({ method, ids, query, body, idempotencyKey, clientMethod }: Call): string {
+function toJavaScript({ method, ids, query, body, idempotencyKey }: Call, clientMethod: string): string {
   const sent = clientMethod === 'bookings.confirm' ? undefined : unwrap(body)
   const values = [
     ...ids,

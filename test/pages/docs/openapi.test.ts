@@ -5,9 +5,10 @@ import fc from 'fast-check'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { afterAll, expect, test } from 'vitest'
 import { hintOf, webhookEvents } from '../../../src/changes/webhooks/hint.ts'
-import { loggedPath } from '../../../src/http/paths.ts'
+import { loggedPath, splitRoot } from '../../../src/http/paths.ts'
 import { type Format, formats } from '../../../src/http/schema/formats.ts'
 import { listingModel } from '../../../src/inventory/listings/model.ts'
+import { findClientMethods, requestName } from '../../../src/pages/docs/client-methods.ts'
 import { exampleRequests, exampleResponses, sandboxIds } from '../../../src/pages/docs/examples.ts'
 import { tags } from '../../../src/pages/docs/openapi.ts'
 import { type Json, ownKeywords } from '../../../src/pages/docs/schemas.ts'
@@ -61,6 +62,17 @@ test.each(operations)(
     expect(success, `${name} has no example in fixtures/examples/responses.json`).toBeDefined()
     for (const status of ['401', '429', ...(permission === 'any' ? [] : ['403'])])
       expect(Object.keys(content(status).examples).length).toBeGreaterThan(0)
+  },
+)
+
+const clientMethods = await findClientMethods()
+
+test.each(operations)(
+  '$method $documented has a method of the client, which its sample calls',
+  ({ method, documented }) => {
+    const name = requestName(method, splitRoot(documented).rest)
+    const missing = `${method} ${documented} has no method in client/src/client.ts or client/src/sandbox.ts`
+    expect(clientMethods.get(name), missing).toBeDefined()
   },
 )
 
