@@ -13,8 +13,12 @@ export function readDocument() {
   const config = readConfig({ PUBLIC_URL: 'https://partner.example.com' })
   const context = (name: 'live' | 'sandbox') =>
     ({
-      ...{ config, clock: systemClock, log: pino({ level: 'silent' }), db: mongoose.createConnection() },
-      ...{ environment: { name }, sandboxes: {} },
+      config,
+      clock: systemClock,
+      log: pino({ level: 'silent' }),
+      db: mongoose.createConnection(),
+      environment: { name },
+      sandboxes: {},
     }) as unknown as SandboxContext
   const app = createApp({ live: context('live'), sandbox: context('sandbox'), metrics: new Metrics(() => 0) })
   return openApiDocument(app, config)

@@ -65,7 +65,10 @@ function hint(type: string, { operationId, summary, description, data }: Event):
   }
   return {
     post: {
-      ...{ operationId, summary, tags: ['Webhooks'], security: [] },
+      operationId,
+      summary,
+      tags: ['Webhooks'],
+      security: [],
       description: `${description} [The guide](/guide/webhooks) shows how to verify and answer hints.`,
       parameters: [
         header('webhook-id', 'Id of the hint, the same in every retry', 'msg_6927d0f4c8a1b2e3d4f50617'),
