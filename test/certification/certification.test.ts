@@ -117,7 +117,10 @@ describe.concurrent('POST /sandbox/certifications', () => {
       ).toBe(409)
     await actor.send('DELETE', '/sandbox')
     const ended = await until(actor, body.data.id, null)
-    expect([ended.status, ended.cases[0]?.because]).toEqual(['failed', 'The sandbox was cleared'])
+    expect({ status: ended.status, because: ended.cases[0]?.because }).toEqual({
+      status: 'failed',
+      because: 'The sandbox was cleared',
+    })
     expect((await actor.send('GET', path)).body.data.map(({ id }: { id: number }) => id)).toEqual([
       body.data.id,
     ])
@@ -127,7 +130,10 @@ describe.concurrent('POST /sandbox/certifications', () => {
   test('requires the permissions of the profiles, and refuses unknown profiles', async ({ expect }) => {
     const actor = await service.actor({ permissions: ['bookings.read', 'listings.read'] })
     const refused = await start(actor, 'feed', 'inventory')
-    expect([refused.status, refused.body.error.errors[0].message]).toEqual([403, 'listings.write'])
+    expect({ status: refused.status, message: refused.body.error.errors[0].message }).toEqual({
+      status: 403,
+      message: 'listings.write',
+    })
     for (const profiles of [[], ['feeds'], 'feed', null, ['feed', 'feed', 'feed', 'feed', 'feed']])
       expect((await actor.send('POST', path, { body: { profiles } })).status).toBe(422)
     expect((await actor.send('GET', path)).body.data).toEqual([])
@@ -158,7 +164,11 @@ describe.concurrent('a course', () => {
     for (const profile of ['feed', 'inventory', 'bookings', 'webhooks']) {
       const actor = await service.actor()
       const { data } = (await start(actor, profile)).body
-      expect([profile, data.status, data.next?.action]).toEqual([profile, 'running', 'start'])
+      expect({ profile, status: data.status, action: data.next?.action }).toEqual({
+        profile,
+        status: 'running',
+        action: 'start',
+      })
       if (profile !== 'bookings') continue
       const { next } = await until(actor, data.id, 'book')
       expect(next?.user_id).toBe(1001)
@@ -277,7 +287,10 @@ describe.concurrent('a course', () => {
     await expect.poll(first, { interval: 5 }).toBeGreaterThan(0)
     expect((await actor.send('DELETE', `${path}/${await first()}`)).status).toBe(200)
     const { status, body } = await starting
-    expect([status, body.error?.message]).toEqual([409, 'The certification has ended in the meantime'])
+    expect({ status, message: body.error?.message }).toEqual({
+      status: 409,
+      message: 'The certification has ended in the meantime',
+    })
     expect((await actor.send('GET', '/sandbox/clock')).status).toBe(200)
   })
 
@@ -295,7 +308,10 @@ describe.concurrent('a course', () => {
     await expect.poll(filled, { interval: 5 }).toBeGreaterThan(0)
     expect((await actor.send('DELETE', '/sandbox')).status).toBe(200)
     const { status, body } = await starting
-    expect([status, body.error?.message]).toEqual([409, 'The sandbox was cleared in the meantime'])
+    expect({ status, message: body.error?.message }).toEqual({
+      status: 409,
+      message: 'The sandbox was cleared in the meantime',
+    })
   })
 
   test("records the real rate limit's refusals like injected ones", async ({ expect }) => {
@@ -340,10 +356,10 @@ describe.concurrent('a course', () => {
     const put = (body: string) => actor.send('PUT', `${path}/${id}/state`, { body })
     for (const rest of ['1\n'.repeat(20_000), one.repeat(10_000)]) {
       const { status, body } = await put(one + rest)
-      expect([status, body.error.errors]).toEqual([
-        422,
-        [expect.objectContaining({ path: 'bookings', code: 'max' })],
-      ])
+      expect({ status, errors: body.error.errors }).toEqual({
+        status: 422,
+        errors: [expect.objectContaining({ path: 'bookings', code: 'max' })],
+      })
     }
     expect((await put(`${'\n'.repeat(100_000)}${one}${'\n \n'.repeat(100_000)}${one}`)).status).toBe(200)
   })
@@ -444,7 +460,7 @@ describe.concurrent('a certification', () => {
       const actor = await service.actor()
       const id = await storeCertification(actor.db, actor, 'asked')
       const put = () => actor.send('PUT', `${path}/${id}/state`, { body })
-      expect([body, (await put()).status]).toEqual([body, status])
+      expect({ body, status: (await put()).status }).toEqual({ body, status })
       if (status === 200) expect((await put()).status).toBe(409)
     }
   })
@@ -621,7 +637,10 @@ test.concurrent('a JOSE library verifies a report, and refuses it after one byte
     return partnerctl(args, {})
   }
   const genuine = await verify(`${report}\n`)
-  expect([genuine.code, genuine.stdout]).toEqual([0, expect.stringContaining('genuine')])
+  expect({ code: genuine.code, stdout: genuine.stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringContaining('genuine'),
+  })
   const [head, claims, signature] = report.split('.')
   const forged = Buffer.from(JSON.stringify({ ...payload, host: 'Another' })).toString('base64url')
   const unsigned = Buffer.from('{"alg":"none"}').toString('base64url')

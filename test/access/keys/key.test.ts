@@ -11,9 +11,9 @@ test('GET /v1/key describes the key, and responds the same to both secrets of a 
   await actor.send('GET', '/v1/me')
   await service.live.usage.flush()
   const { status, body } = await actor.send('GET', '/v1/key')
-  expect([status, body.data]).toEqual([
-    200,
-    {
+  expect({ status, key: body.data }).toEqual({
+    status: 200,
+    key: {
       id: actor.keyId,
       name: 'Test key',
       host: { name: 'Test host', email: expect.stringContaining('@example.com') },
@@ -25,7 +25,7 @@ test('GET /v1/key describes the key, and responds the same to both secrets of a 
       rate_limit: { limit: 5, remaining: 4, window_seconds: 60 },
       usage: { count: 1, last_used_at: expect.stringMatching(/Z$/) },
     },
-  ])
+  })
   const { key, previousExpiresAt } = await rotateKey(db, clock, String(actor.keyId), 3600)
   const views = await Promise.all(
     [actor.key, key].map(async (secret) => (await service.send('GET', '/v1/key', { key: secret })).body.data),

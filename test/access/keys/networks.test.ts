@@ -34,7 +34,7 @@ test('a key is accepted only from its networks, and GET /v1/key lists them', asy
     expect((await from(actor, address)).status).toBe(200)
   for (const address of ['203.0.114.0', '198.51.100.8', '2001:db8:13::', '::1']) {
     const { status, body } = await from(actor, address)
-    expect([status, body.error]).toEqual([403, notFrom(address)])
+    expect({ status, error: body.error }).toEqual({ status: 403, error: notFrom(address) })
   }
   expect((await from(actor, '::ffff:cb00:7200')).body.error).toEqual(notFrom('203.0.114.0'))
   const { body } = await from(actor, '203.0.113.1', 'GET', '/v1/key')
@@ -75,7 +75,7 @@ test('the network is checked after the rate limit and before the permission, the
   const create = (path: string) => from(actor, '192.0.2.1', 'POST', path, { email: 7 })
   for (const path of ['/v1/users', '/sandbox/users']) {
     const { status, body } = await create(path)
-    expect([status, body.error]).toEqual([403, notFrom('192.0.2.1')])
+    expect({ status, error: body.error }).toEqual({ status: 403, error: notFrom('192.0.2.1') })
   }
   expect((await create('/v1/users')).status).toBe(429)
   const sandboxes = sandboxDatabase(service.live.db).collection('sandboxes')
@@ -90,7 +90,7 @@ test('a held request is refused if its network is removed from the key in the me
   await expect.poll(() => service.live.heldRequests.size).toBe(1)
   await limit(actor, '203.0.113.0/29')
   const { status, body } = await waiting
-  expect([status, body.error]).toEqual([403, notFrom('203.0.113.9')])
+  expect({ status, error: body.error }).toEqual({ status: 403, error: notFrom('203.0.113.9') })
 })
 
 test.each([

@@ -22,7 +22,7 @@ test('POST provider-key creates, updates or keeps the key, and responds 409 if a
   expect(await outcome(` ${key} `)).toBe('unchanged')
   expect(await outcome(`${key}-2`)).toBe('updated')
   const refused = await stranger.send('POST', path, body(`${key}-2`))
-  expect([refused.status, refused.body.error.type]).toEqual([409, 'conflict'])
+  expect({ status: refused.status, type: refused.body.error.type }).toEqual({ status: 409, type: 'conflict' })
   expect((await stranger.send('POST', path, body(key))).body.data.status).toBe('created')
 })
 
@@ -37,10 +37,10 @@ test.each([
 ])('POST provider-key with %.20j responds 422 %s', async (sent, code) => {
   const actor = await service.actor()
   const response = await actor.send('POST', path, body(sent))
-  expect([response.status, response.body.error.errors]).toMatchObject([
-    422,
-    [{ path: 'provider_api_key', code }],
-  ])
+  expect({ status: response.status, errors: response.body.error.errors }).toMatchObject({
+    status: 422,
+    errors: [{ path: 'provider_api_key', code }],
+  })
 })
 
 test('POST provider-key encrypts the key before storing it', async () => {

@@ -57,7 +57,11 @@ test('failed authentications of 1,000 networks are counted by themselves in an h
   }
   fail('flood-0')
   await journal.flush()
-  expect([await counts(/^flood-/), await counts(/^others$/), dropped()]).toEqual([maxNetworks, 1, 0])
+  expect({ flood: await counts(/^flood-/), others: await counts(/^others$/), dropped: dropped() }).toEqual({
+    flood: maxNetworks,
+    others: 1,
+    dropped: 0,
+  })
   const others = await db.collection('request_counts').findOne({ address: 'others' })
   expect(Object.values(others?.minutes ?? {})).toEqual([{ refused: maxNetworks }])
   fail('flood-after', new Date(at.getTime() + 3_600_000))
@@ -157,7 +161,11 @@ test('entries that cannot be written are kept until they can be', async () => {
   await refuse({})
   await journal.flush()
   const ids = (await stored()).map(({ request_id }) => request_id)
-  expect([ids.length, new Set(ids).size, dropped()]).toEqual([120, 120, 0])
+  expect({ entries: ids.length, ids: new Set(ids).size, dropped: dropped() }).toEqual({
+    entries: 120,
+    ids: 120,
+    dropped: 0,
+  })
 })
 
 test('writing a batch again changes nothing, as after a write with an unknown result', async () => {
@@ -174,7 +182,10 @@ test('writing a batch again changes nothing, as after a write with an unknown re
     await addCounts(db, journal, batch, counted)
   }
   const found = await findRequests(db, { key_id: key.id }, 10, new Date())
-  expect([found.length, new Set(found.map(({ id }) => id)).size]).toEqual([4, 4])
+  expect({ entries: found.length, ids: new Set(found.map(({ id }) => id)).size }).toEqual({
+    entries: 4,
+    ids: 4,
+  })
   const owner = { host_id: key.hostId, key_id: key.id }
   expect(await findCounts(db, owner, new Date(minute))).toEqual([[new Date(minute), { refused: 4 }]])
 })

@@ -180,7 +180,7 @@ test('a cursor works only for the key it was issued to', async () => {
   const { next_cursor } = (await one.send('GET', '/v1/requests?per_page=1')).body.meta.pagination
   for (const cursor of [next_cursor, 'x', '']) {
     const { status, body } = await other.send('GET', `/v1/requests?cursor=${cursor}`)
-    expect([status, body.error.errors[0].path]).toEqual([422, 'cursor'])
+    expect({ status, path: body.error.errors[0].path }).toEqual({ status: 422, path: 'cursor' })
   }
 })
 
@@ -215,7 +215,7 @@ test.each([
 ])('GET /v1/requests?%s responds 422 with the path of the field', async (query) => {
   const actor = await service.actor()
   const { status, body } = await actor.send('GET', `/v1/requests?${query}`)
-  expect([status, body.error.errors[0].path]).toEqual([422, query.split('=')[0]])
+  expect({ status, path: body.error.errors[0].path }).toEqual({ status: 422, path: query.split('=')[0] })
 })
 
 test("another key's requests are never shown, whether or not it belongs to the same host", async () => {
@@ -300,7 +300,10 @@ test('requests under the main rate limit are counted by minute and kind', async 
   )
   expect(later.body.data).toEqual([])
   const wrong = await actor.send('GET', '/v1/requests/counts?since=x')
-  expect([wrong.status, wrong.body.error.errors[0].path]).toEqual([422, 'since'])
+  expect({ status: wrong.status, path: wrong.body.error.errors[0].path }).toEqual({
+    status: 422,
+    path: 'since',
+  })
 })
 
 test("the request log contains none of a partner's secrets", async () => {

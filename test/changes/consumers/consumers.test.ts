@@ -30,16 +30,16 @@ test('a consumer is created, moves forward and shows how far it is behind', asyn
   const { actor, versions } = await hostWithBookings()
   const [first, second, third] = (await versions()) as [string, string, string]
   const created = await put(actor, 'sync', { acknowledged: null })
-  expect([created.status, created.body.data]).toEqual([
-    200,
-    {
+  expect({ status: created.status, consumer: created.body.data }).toEqual({
+    status: 200,
+    consumer: {
       name: 'sync',
       acknowledged: null,
       acknowledged_at: null,
       pending: 3,
       oldest_pending_at: `${first.replace(' ', 'T')}.000000Z`,
     },
-  ])
+  })
   expect((await put(actor, 'sync', { acknowledged: second })).body.data).toMatchObject({
     acknowledged: second,
     pending: 1,
@@ -60,11 +60,11 @@ test('a consumer moves back only by seeking, and never moves past the changes th
   expect((await put(actor, 'sync', { acknowledged: null, seek: true })).body.data.acknowledged).toBeNull()
   for (const seek of [true, false]) {
     const { status, body } = await put(actor, 'sync', { acknowledged: '2099-01-01 00:00:00', seek })
-    expect([status, body.error.errors[0].path, body.error.errors[0].code]).toEqual([
-      422,
-      'acknowledged',
-      'invalid',
-    ])
+    expect({ status, path: body.error.errors[0].path, code: body.error.errors[0].code }).toEqual({
+      status: 422,
+      path: 'acknowledged',
+      code: 'invalid',
+    })
   }
 })
 
@@ -90,13 +90,13 @@ test('page numbers are refused with a consumer, because an acknowledgement would
     const path = `${provider}/${feed}?per_page=1&page=2&updated_after=2026-01-01&consumer=sync`
     const { status, body } = await actor.send('GET', path)
     const problems = body.error.errors.map(({ path, code }: Record<string, string>) => [path, code])
-    expect([status, problems.sort()]).toEqual([
-      422,
-      [
+    expect({ status, problems: problems.sort() }).toEqual({
+      status: 422,
+      problems: [
         ['page', 'invalid'],
         ['updated_after', 'invalid'],
       ],
-    ])
+    })
   }
   expect((await actor.send('GET', `${provider}/bookings?consumer=sync&page=1`)).status).toBe(200)
   // Each page is read and acknowledged before the next, and no booking is skipped.
@@ -120,7 +120,7 @@ test('filters are refused with a consumer, because hidden changes would be ackno
   ] as const) {
     const { status, body } = await actor.send('GET', `${provider}/${feed}?consumer=sync&${filter}=${value}`)
     const [{ path, code }] = body.error.errors
-    expect([status, path, code]).toEqual([422, filter, 'invalid'])
+    expect({ status, path, code }).toEqual({ status: 422, path: filter, code: 'invalid' })
   }
 })
 
@@ -168,7 +168,10 @@ test('a key has at most 20 consumers per feed, even if 40 are created concurrent
   expect(list).toHaveLength(20)
   const [{ name }] = list
   const deleted = await actor.send('DELETE', `${provider}/bookings/consumers/${name}`)
-  expect([deleted.status, deleted.body.data.message]).toEqual([200, 'The consumer was deleted'])
+  expect({ status: deleted.status, message: deleted.body.data.message }).toEqual({
+    status: 200,
+    message: 'The consumer was deleted',
+  })
   expect((await actor.send('DELETE', `${provider}/bookings/consumers/${name}`)).status).toBe(404)
   expect((await put(actor, 'new', { acknowledged: null })).status).toBe(200)
 })
@@ -196,7 +199,10 @@ test.each(['Upper', 'under_score', 'a'.repeat(65), '%20', '%ff', 'ä'])(
   async (name) => {
     const { actor } = await hostWithBookings(1)
     const { status, body } = await put(actor, name, { acknowledged: null })
-    expect([status, body.error.errors.map(({ path }: { path: string }) => path)]).toEqual([422, ['name']])
+    expect({ status, paths: body.error.errors.map(({ path }: { path: string }) => path) }).toEqual({
+      status: 422,
+      paths: ['name'],
+    })
   },
 )
 

@@ -77,7 +77,7 @@ test('a change appears in the next digest, in the sandbox as well, and an unchan
     const pending = await read(partner, '', prefix)
     const etag = pending.headers.get('etag') as string
     const same = await partner.send('GET', `${prefix}/digest`, { headers: { 'if-none-match': etag } })
-    expect([same.status, same.text]).toEqual([304, ''])
+    expect({ status: same.status, text: same.text }).toEqual({ status: 304, text: '' })
     const root = prefix === feed ? '/v1' : '/sandbox'
     await partner.send('POST', `${root}/bookings/${booking_id}/confirm`)
     const confirmed = await partner.send('GET', `${prefix}/digest`, { headers: { 'if-none-match': etag } })
@@ -94,12 +94,16 @@ test('the bookings of a day come in parts of 10,000 that share one digest', asyn
   await bookingModel(service.live.db).updateMany({ host_id: partner.hostId }, change)
   const first = (await read(partner, 'day=2027-01-01')).body.data.digest
   const second = (await read(partner, `day=2027-01-01&after=${first.next_after}`)).body.data.digest
-  expect([first.count, first.bookings.length, first.next_after]).toEqual([
-    10_003,
-    10_000,
-    first.bookings.at(-1).booking_id,
-  ])
-  expect([second.count, second.bookings.length, second.next_after]).toEqual([10_003, 3, null])
+  expect({ count: first.count, listed: first.bookings.length, next_after: first.next_after }).toEqual({
+    count: 10_003,
+    listed: 10_000,
+    next_after: first.bookings.at(-1).booking_id,
+  })
+  expect({ count: second.count, listed: second.bookings.length, next_after: second.next_after }).toEqual({
+    count: 10_003,
+    listed: 3,
+    next_after: null,
+  })
   const all = [...first.bookings, ...second.bookings]
   expect(digestOf(all).sha256).toBe(first.sha256)
 })
@@ -119,7 +123,10 @@ test.each([
   ['listing_id=', 'listing_id', 'invalid'],
 ])('the digest refuses ?%s', async (query, path, code) => {
   const { status, body } = await read(actor, query)
-  expect([status, body.error.errors]).toEqual([422, [{ path, code, message: expect.any(String) }]])
+  expect({ status, errors: body.error.errors }).toEqual({
+    status: 422,
+    errors: [{ path, code, message: expect.any(String) }],
+  })
 })
 
 test('the digest requires a provider and the permission to read bookings', async () => {

@@ -97,7 +97,7 @@ test('a reader by cursor sees every booking once, and the last cursor is null', 
     seen.push(...response.ids)
     cursor = response.pagination.next_cursor
   }
-  expect([seen, cursor]).toEqual([ids, null])
+  expect({ seen, cursor }).toEqual({ seen: ids, cursor: null })
 })
 
 test('a cursor carries the query of its walk, which may be left out or repeated', async () => {
@@ -197,7 +197,7 @@ test.each([
 ])('GET bookings with the cursor %j responds 422', async (cursor) => {
   const actor = await service.actor()
   const { status, body } = await actor.send('GET', `${path}?cursor=${cursor}`)
-  expect([status, body.error.errors[0].path]).toEqual([422, 'cursor'])
+  expect({ status, path: body.error.errors[0].path }).toEqual({ status: 422, path: 'cursor' })
 })
 
 test('a jump to the last page reads only that page', async () => {

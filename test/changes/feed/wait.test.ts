@@ -252,7 +252,10 @@ describe('a poll that waits', () => {
     await held(1, leaving)
     const ended = leaving.end('SIGTERM')
     const response = await waiting
-    expect([response.status, response.headers.get('connection')]).toEqual([200, 'close'])
+    expect({ status: response.status, connection: response.headers.get('connection') }).toEqual({
+      status: 200,
+      connection: 'close',
+    })
     expect(await ended).toBe(0)
   })
 })
@@ -280,7 +283,7 @@ describe('the entity tag of a page', () => {
     const path = `${provider}/bookings`
     const tag = (await actor.send('GET', path)).headers.get('etag') as string
     const response = await over(actor, 'GET', path, undefined, { 'if-none-match': sent(tag) })
-    expect([response.status, response.text]).toEqual([304, ''])
+    expect({ status: response.status, text: response.text }).toEqual({ status: 304, text: '' })
     expect(response.headers.get('etag')).toBe(tag)
     expect(response.headers.get('x-request-id')).toMatch(/./)
     expect(response.headers.get('ratelimit')).toMatch(/r=\d+/)

@@ -35,7 +35,10 @@ test.concurrent('another key of the host sees a webhook without the query of its
   const delivery = (await actor.send('POST', `${path}/${id}/test`)).body.data.id
   const plain = url.split('?')[0]
   const [listed] = (await colleague.send('GET', path)).body.data
-  expect([listed.url, (await colleague.send('GET', `${path}/${id}`)).body.data.url]).toEqual([plain, plain])
+  expect({ listed: listed.url, read: (await colleague.send('GET', `${path}/${id}`)).body.data.url }).toEqual({
+    listed: plain,
+    read: plain,
+  })
   expect((await actor.send('GET', path)).body.data[0].url).toContain('of-the-partner')
   const tries: [string, string, object?][] = [
     ['PATCH', `${path}/${id}`, { enabled: false }],
@@ -47,12 +50,12 @@ test.concurrent('another key of the host sees a webhook without the query of its
   ]
   for (const [method, at, body] of tries) {
     const refused = await colleague.send(method, at, body ? { body } : {})
-    expect([method, at, refused.status, refused.body.error.errors[0].path]).toEqual([
+    expect({ method, at, status: refused.status, path: refused.body.error.errors[0].path }).toEqual({
       method,
       at,
-      403,
-      'created_by',
-    ])
+      status: 403,
+      path: 'created_by',
+    })
   }
   expect((await actor.send('GET', `${path}/${id}`)).body.data).toMatchObject({
     enabled: true,
@@ -70,7 +73,7 @@ test.concurrent("an inactive key's webhook is turned off and gets nothing, and a
   const missed = await colleague.send('POST', '/v1/bookings', { body: stay })
   const seen = async () => (await colleague.send('GET', `${path}/${id}`)).body.data
   await expect.poll(async () => (await seen()).disabled_reason).toBe('key_ended')
-  expect([received, (await seen()).url]).toEqual([[], url])
+  expect({ received, url: (await seen()).url }).toEqual({ received: [], url })
   expect((await colleague.send('POST', `${path}/${id}/test`)).status).toBe(409)
   const taken = await colleague.send('PATCH', `${path}/${id}`, { body: { enabled: true } })
   expect(taken.body.data).toMatchObject({ enabled: true, disabled_reason: null, created_by: colleague.keyId })

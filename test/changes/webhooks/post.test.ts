@@ -119,7 +119,11 @@ test.concurrent('no name leads into the private network, wherever it moves', asy
     // A second lookup would return a different address, so the name must be looked up only once.
     const lookup = async () => (asked++ === 0 ? answer : [inside])
     const sent = await send(`http://rebinding.example:${port}/`, { allowsPrivate: false, lookup })
-    expect([sent.status, sent.failure, asked]).toEqual([null, 'address', 1])
+    expect({ status: sent.status, failure: sent.failure, asked }).toEqual({
+      status: null,
+      failure: 'address',
+      asked: 1,
+    })
   }
   const literals = [
     'http://127.0.0.1',
@@ -130,7 +134,7 @@ test.concurrent('no name leads into the private network, wherever it moves', asy
   ]
   for (const literal of literals) {
     const sent = await send(`${literal}:${port}/`, { allowsPrivate: false })
-    expect([literal, sent.failure]).toEqual([literal, 'address'])
+    expect({ literal, failure: sent.failure }).toEqual({ literal, failure: 'address' })
   }
   expect(requests).toEqual([])
 })
@@ -172,7 +176,7 @@ test.concurrent('a name server that answers otherwise each time leads nowhere: w
       status: null,
       failure: 'address',
     })
-  expect([moving.asked(), requests]).toEqual([6, []])
+  expect({ asked: moving.asked(), requests }).toEqual({ asked: 6, requests: [] })
   const first = await serveNames(onTestFinished, [['127.0.0.1'], ['127.0.0.2']])
   expect(await send(url, { lookup: first.lookup })).toMatchObject({ status: 200 })
   expect(first.asked()).toBe(1)

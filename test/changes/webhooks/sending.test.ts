@@ -249,7 +249,7 @@ test.concurrent('a response from a previous address does not turn off an endpoin
   const [delivery] = await deliveriesOf(actor, id)
   expect(delivery).toMatchObject({ status: 'waiting', attempts: 1, next_attempt_at: null })
   const resend = await actor.send('POST', `${path}/${id}/deliveries/${delivery.id}/resend`)
-  expect([resend.status, resend.body.error.type]).toEqual([409, 'conflict'])
+  expect({ status: resend.status, type: resend.body.error.type }).toEqual({ status: 409, type: 'conflict' })
   await actor.send('PATCH', `${path}/${id}`, { body: { url: well.url } })
   answer.resolve()
   await expect.poll(async () => (await deliveriesOf(actor, id))[0].response_status).toBe(410)
@@ -310,7 +310,10 @@ test.concurrent('a hint whose process died while its endpoint was off can be res
   const [dropped] = await deliveriesOf(actor, id)
   expect(dropped).toMatchObject({ status: 'failed', next_attempt_at: null })
   const resent = await actor.send('POST', `${path}/${id}/deliveries/${dropped.id}/resend`)
-  expect([resent.status, resent.body.data?.status]).toEqual([200, 'waiting'])
+  expect({ status: resent.status, delivery: resent.body.data?.status }).toEqual({
+    status: 200,
+    delivery: 'waiting',
+  })
 })
 
 /** Stores a hint as the leader does. */

@@ -158,7 +158,10 @@ test.concurrent('a partner turns an endpoint off and on and changes its address,
   expect(off.body.data).toMatchObject({ enabled: false, disabled_reason: 'partner' })
   const [{ id: delivery }] = await deliveriesOf(actor, id)
   const resend = await actor.send('POST', `${path}/${id}/deliveries/${delivery}/resend`)
-  expect([resend.status, resend.body.error.message]).toEqual([409, 'The webhook is off; turn it on first'])
+  expect({ status: resend.status, message: resend.body.error.message }).toEqual({
+    status: 409,
+    message: 'The webhook is off; turn it on first',
+  })
   expect((await actor.send('POST', `${path}/${id}/test`)).body.data.status).toBe('delivered')
   const missed = (await book()).body.data.booking_id
   const on = await actor.send('PATCH', `${path}/${id}`, { body: { enabled: true } })
@@ -253,11 +256,11 @@ test.concurrent('only public addresses over TLS without user info are accepted',
   ]
   for (const [url, message] of refusals) {
     const { status, body } = await send('POST', path, { body: { url, events: bothEvents } })
-    expect([url, status, body.error.errors]).toEqual([
+    expect({ url, status, errors: body.error.errors }).toEqual({
       url,
-      422,
-      [{ path: 'url', code: 'invalid', message: expect.stringMatching(message) }],
-    ])
+      status: 422,
+      errors: [{ path: 'url', code: 'invalid', message: expect.stringMatching(message) }],
+    })
   }
   const events = ['booking.changed', 'booking.changed']
   const twice = await send('POST', path, { body: { url: 'https://example.com/', events } })

@@ -44,11 +44,11 @@ test('POST availability accepts ids as strings, and GET shows its rows trimmed a
     item({ listing_id: String(listing_id), room_type_id: String(roomTypes[0]) }),
     item({ available: 0, start_date: '2027-03-10', end_date: '2027-03-12' }),
   ])
-  expect([response.status, Object.keys(response.body.data), Object.keys(response.body.meta)]).toEqual([
-    200,
-    ['message'],
-    ['request_id'],
-  ])
+  expect({
+    status: response.status,
+    data: Object.keys(response.body.data),
+    meta: Object.keys(response.body.meta),
+  }).toEqual({ status: 200, data: ['message'], meta: ['request_id'] })
   const rows = (await read()).data.availabilities[listing_id][roomTypes[0] as number]
   expect(rows.map((row: Record<string, unknown>) => [row.start_date, row.end_date, row.available])).toEqual([
     ['2027-03-01', '2027-03-09', 2],
@@ -143,7 +143,10 @@ test.each([
   ['?listing_id=x', 'listing_id', 'invalid'],
 ])('GET availability with %s responds 422 at %s, %s', async (query, field, code) => {
   const { status, body } = await actor.send('GET', path + query)
-  expect([status, body.error.errors]).toMatchObject([422, [{ path: field, code }]])
+  expect({ status, errors: body.error.errors }).toMatchObject({
+    status: 422,
+    errors: [{ path: field, code }],
+  })
 })
 
 test.each([
@@ -209,9 +212,12 @@ test("POST availability for other hosts' listings responds 403, with one problem
 test("POST availability for another listing's room types responds 400, with the list of them as JSON", async () => {
   const other = await listingOf(actor)
   const response = await write([item(), item({ room_type_id: other.roomTypes[0] })])
-  expect([response.status, response.body.error.type]).toEqual([400, 'validation_error'])
+  expect({ status: response.status, type: response.body.error.type }).toEqual({
+    status: 400,
+    type: 'validation_error',
+  })
   const [problem, ...rest] = response.body.error.errors
-  expect([problem.path, problem.code]).toEqual(['invalid_room_types', 'invalid'])
+  expect({ path: problem.path, code: problem.code }).toEqual({ path: 'invalid_room_types', code: 'invalid' })
   const message = '"data.1.room_type_id" is not a room type of the listing'
   expect(rest).toEqual([{ path: 'data.1.room_type_id', code: 'invalid', message }])
   expect(JSON.parse(problem.message)).toEqual([
@@ -226,7 +232,7 @@ test("POST availability for another listing's room types responds 400, with the 
 test('POST availability names at most 99 items whose room types are not those of their listings', async () => {
   const foreign = Array.from({ length: 120 }, (_, index) => item({ room_type_id: 999_999_000 + index }))
   const { status, body } = await write([item(), ...foreign])
-  expect([status, body.error.errors.length]).toEqual([400, 100])
+  expect({ status, errors: body.error.errors.length }).toEqual({ status: 400, errors: 100 })
   expect(body.error.errors.at(-1).path).toBe('data.99.room_type_id')
 })
 

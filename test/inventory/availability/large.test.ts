@@ -26,7 +26,7 @@ test('POST availability writes 1,000 items over 200 room types of 730 rows each,
     return { ...pairs[index % 200], available: 77, start_date, end_date: addDays(start_date, 1) }
   })
   const written = await owner.send('POST', path, { body: { data } })
-  expect([written.status, written.body.error]).toEqual([200, undefined])
+  expect({ status: written.status, error: written.body.error }).toEqual({ status: 200, error: undefined })
   const { body } = await owner.send('GET', `${path}?per_page=500&start_date=2027-06-01&end_date=2027-06-15`)
   const tree = body.data.availabilities as AvailabilityTree
   expect(rowsOf(tree)).toHaveLength(200 * 10)

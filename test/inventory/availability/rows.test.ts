@@ -204,5 +204,8 @@ test('a room type holds 10,000 rows, however often they are rewritten, and a wri
   await expect(refused).rejects.toMatchObject({ problems: [{ path: 'data', code: 'max' }] })
   await write(owner, daily(11_000, 500, 3))
   const rows = await read(owner)
-  expect([rows.length, rows.at(-1)?.end_date]).toEqual([11_500, day(11_499)])
+  expect({ rows: rows.length, lastDay: rows.at(-1)?.end_date }).toEqual({
+    rows: 11_500,
+    lastDay: day(11_499),
+  })
 })

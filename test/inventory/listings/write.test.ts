@@ -28,10 +28,10 @@ test('POST /v1/listings updates the listing that matches by original_id or origi
   const byId = await create(actor, { name: 'Two', original_id: 'x' })
   expect([first.status, byId.status, byId.body.action, byId.id]).toEqual([201, 200, 'updated', first.id])
   const byUrl = await create(actor, { name: 'Three', original_url: 'https://a.example/1' })
-  expect([byUrl.status, byUrl.id]).toEqual([200, first.id])
+  expect({ status: byUrl.status, id: byUrl.id }).toEqual({ status: 200, id: first.id })
   expect(await read(actor, first.id)).toMatchObject({ name: 'Three', original_id: 'x', parking: 'yard' })
   const other = await create(actor, { name: 'Four', original_id: 'y', original_url: 'https://a.example/1' })
-  expect([other.status, other.id === first.id]).toEqual([201, false])
+  expect({ status: other.status, isFirst: other.id === first.id }).toEqual({ status: 201, isFirst: false })
 })
 
 test('POST /v1/listings recognizes an original_url in every spelling, and an original_id only as it was sent', async () => {
@@ -101,7 +101,7 @@ test('repeating the POST of a listing or sending a PATCH with the values read ch
   expect((await create(actor, sent)).body.action).toBe('updated')
   expect(withoutTimes(await read(actor, id))).toEqual(withoutTimes(before))
   const patched = await actor.send('PATCH', `/v1/listings/${id}`, { body: before })
-  expect([patched.status, patched.body.action]).toEqual([200, 'updated'])
+  expect({ status: patched.status, action: patched.body.action }).toEqual({ status: 200, action: 'updated' })
   expect(withoutTimes(await read(actor, id))).toEqual(withoutTimes(before))
 })
 
@@ -207,7 +207,10 @@ test.each([undefined, null, '', '  '])(
     const actor = await service.actor()
     await create(actor, { name: 'There', original_id: 'x' })
     const { status, body } = await create(actor, { name, original_id: 'x' })
-    expect([status, body.error.errors]).toMatchObject([422, [{ path: 'name', code: 'required' }]])
+    expect({ status, errors: body.error.errors }).toMatchObject({
+      status: 422,
+      errors: [{ path: 'name', code: 'required' }],
+    })
   },
 )
 

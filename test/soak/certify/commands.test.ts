@@ -21,16 +21,19 @@ test('partnerctl starts a certification, shows its state, uploads a state and fe
   const run = (...args: string[]) => partnerctl(['certify', ...args], environment)
   expect((await run('status')).code).toBe(1)
   const started = await run('start', '--profile', 'feed, webhooks', '--seed', 'october')
-  expect([started.code, started.stdout]).toEqual([
-    0,
-    expect.stringMatching(/Next: start\.|feed\.pages\s+waiting/),
-  ])
+  expect({ code: started.code, stdout: started.stdout }).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(/Next: start\.|feed\.pages\s+waiting/),
+  })
   expect((await run('start', '--profile', 'feed')).code).toBe(1)
   const [{ id }] = (await actor.send('GET', path)).body.data
   await actor.send('DELETE', `${path}/${id}`)
   const junit = join(folder, 'junit.xml')
   const followed = await run('status', '--follow', '--junit', junit)
-  expect([followed.code, followed.stderr]).toEqual([1, expect.stringContaining('skipped: feed.pages')])
+  expect({ code: followed.code, stderr: followed.stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringContaining('skipped: feed.pages'),
+  })
   expect(await readFile(junit, 'utf8')).toMatch(/<testsuite [^>]*tests="10"[^>]*skipped="10"/)
   const asked = await storeCertification(actor.db, actor, 'asked')
   const lines = join(folder, 'bookings.ndjson')

@@ -65,5 +65,8 @@ test("the guide's product is certified in all four profiles as it stands, and re
     () => null,
   )
   const tested = await actor.send('POST', `/sandbox/webhooks/${id}/test`)
-  expect([tested.body.data.status, (await webhooks()).length]).toEqual(['delivered', 1])
+  expect({ status: tested.body.data.status, webhooks: (await webhooks()).length }).toEqual({
+    status: 'delivered',
+    webhooks: 1,
+  })
 })

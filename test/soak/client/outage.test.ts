@@ -98,6 +98,6 @@ test.concurrent.each(cases)(
     loop.kill('SIGKILL')
     await Promise.all([reading, loop.exited])
     proxy.stop()
-    expect([exitCode, [...new Set(seen)].sort()]).toEqual([null, all])
+    expect({ exitCode, seen: [...new Set(seen)].sort() }).toEqual({ exitCode: null, seen: all })
   },
 )

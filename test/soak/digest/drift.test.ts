@@ -64,11 +64,11 @@ test.each([0, 1, 10, 100])('%i bookings that drifted among 100,000 are found exa
   )
   const seconds = (performance.now() - start) / 1000
   const found = JSON.parse(stdout)
-  expect([code, found.compared]).toEqual([changes === 0 ? 0 : 1, held.length])
+  expect({ code, compared: found.compared }).toEqual({ code: changes === 0 ? 0 : 1, compared: held.length })
   expect(ids(found.missing)).toEqual(inOrder(made.missing))
   expect(ids(found.extra)).toEqual(inOrder(made.extra))
   expect(ids(found.different)).toEqual(inOrder(made.different))
-  expect([found.newer, found.requests]).toEqual([[], promised])
+  expect({ newer: found.newer, requests: found.requests }).toEqual({ newer: [], requests: promised })
   console.log(`${changes} drifted: ${found.requests} requests, as promised, ${seconds.toFixed(1)} s`)
 })
 
@@ -76,5 +76,8 @@ test('a repeated line is refused with its number', async () => {
   const held = [...rows, rows[7] as CsvRow]
   const environment = { PARTNER_BASE_URL: service.url, PARTNER_API_KEY: actor.key }
   const { code, stderr } = await partnerctl(['reconcile', '--against', '-'], environment, toCsv(held))
-  expect([code, stderr]).toEqual([1, expect.stringContaining(`Line ${count + 2} of the file`)])
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringContaining(`Line ${count + 2} of the file`),
+  })
 })

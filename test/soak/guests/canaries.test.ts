@@ -167,6 +167,6 @@ test("an erased guest's data is left in no database, Redis, log or metric, whate
   for (const [place, text] of Object.entries(elsewhere)) {
     expect([place, text.length > 200]).toEqual([place, true])
     const found = canaries.filter((one) => text.toLowerCase().includes(one.toLowerCase()))
-    expect([place, found]).toEqual([place, []])
+    expect({ place, found }).toEqual({ place, found: [] })
   }
 })

@@ -57,7 +57,10 @@ test('guests are erased by age, receipts are fully checked first, and conflictin
   }
   const receiptOf = (of: object) => JSON.stringify({ ...JSON.parse(lines[0] as string), ...of })
   const malformed = await fromReceipts(receiptOf({ user_id: recent.user_id }), '{"user_id":')
-  expect([malformed.code, malformed.stderr]).toEqual([1, expect.stringContaining('Line 2')])
+  expect({ code: malformed.code, stderr: malformed.stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringContaining('Line 2'),
+  })
   expect((await fromReceipts(receiptOf({ user_id: recent.user_id }))).code).toBe(1)
   expect((await fromReceipts(receiptOf({ host_id: actor.hostId + 1 }))).code).toBe(1)
   expect((await fromReceipts(receiptOf({ user_id: 99_999_999 }), ...lines)).code).toBe(0)
@@ -68,5 +71,5 @@ test('guests are erased by age, receipts are fully checked first, and conflictin
     ['--stays-ended-before', '2999-01-01'],
     ['--stays-ended-before', '2020-02-30'],
   ])
-    expect([args, (await admin('guests', 'erase', '--yes', ...args)).code]).toEqual([args, 2])
+    expect({ args, code: (await admin('guests', 'erase', '--yes', ...args)).code }).toEqual({ args, code: 2 })
 })

@@ -117,9 +117,12 @@ async function beginHistory(url: string) {
       }
       for (const { poller, kind } of pollers) {
         await poller.poll()
-        expect([poller.name, await poller.poll()]).toEqual([poller.name, 0])
+        expect({ name: poller.name, changes: await poller.poll() }).toEqual({ name: poller.name, changes: 0 })
         expect(poller.known.size).toBe(truths[kind].size)
-        expect([poller.losses(truths[kind]), poller.complaints]).toEqual([[], []])
+        expect({ losses: poller.losses(truths[kind]), complaints: poller.complaints }).toEqual({
+          losses: [],
+          complaints: [],
+        })
       }
       return pollers[0]?.poller.known.size ?? 0
     },
@@ -152,8 +155,8 @@ async function killAndRepeat(actor: Actor, place: Place, round: number): Promise
   await eraseGuest(service.live, await findUserOfAnyHost(db, user_id))
   const after = await erasedSoFar(actor.hostId)
   for (const [name, version] of before)
-    expect([statement, name, after.get(name)]).toEqual([statement, name, version])
-  expect([statement, await isAnywhere(canary)]).toEqual([statement, []])
+    expect({ statement, name, version: after.get(name) }).toEqual({ statement, name, version })
+  expect({ statement, places: await isAnywhere(canary) }).toEqual({ statement, places: [] })
   return !isDone
 }
 
@@ -221,7 +224,7 @@ test("erasures by age do not block other hosts' requests and erase every guest o
   })
   while (!isOver) await measure(times.beside)
   const { code, stdout } = await erasing
-  expect([code, JSON.parse(stdout).length]).toEqual([0, count])
+  expect({ code, guests: JSON.parse(stdout).length }).toEqual({ code: 0, guests: count })
   expect(await userModel(db).countDocuments({ erased_at: null, id: { $gte: firstId } })).toBe(0)
   const p95 = (values: number[]) =>
     values.sort((one, two) => one - two)[Math.floor(values.length * 0.95)] as number
@@ -275,7 +278,10 @@ test('after a restore, data erased since the backup is gone before the service s
   await first.end('SIGTERM')
   running.pop()
   const restored = await partnerctl(['db', 'restore', backup, '--yes'], environment)
-  expect([restored.code, restored.stderr]).toEqual([0, expect.stringContaining('--from-receipts')])
+  expect({ code: restored.code, stderr: restored.stderr }).toEqual({
+    code: 0,
+    stderr: expect.stringContaining('--from-receipts'),
+  })
   expect(await command('guests', 'export', '--user', id)).toContain(canary)
   await command('guests', 'erase', '--from-receipts', receipts, '--yes')
   expect(await command('guests', 'export', '--user', id)).not.toContain(canary)

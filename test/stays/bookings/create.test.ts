@@ -141,7 +141,11 @@ test('POST /v1/bookings accepts ids as digit strings and dates in the past', asy
     checkin_at: '2020-02-28',
     checkout_at: '2020-03-01',
   })
-  expect([status, body.data.nights, body.data.user_id]).toEqual([201, 2, user_id])
+  expect({ status, nights: body.data.nights, user_id: body.data.user_id }).toEqual({
+    status: 201,
+    nights: 2,
+    user_id,
+  })
 })
 
 test.each([

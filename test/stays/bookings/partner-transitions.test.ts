@@ -22,7 +22,10 @@ test('a partner confirms and cancels a booking, and its detail shows the reason'
   const before = await detailOf(actor, id)
   expect(before).toMatchObject({ status: 'pending', cancellation_reason: null })
   const confirmed = await move(actor, id, 'confirm')
-  expect([confirmed.status, confirmed.body.data.Booking]).toEqual([200, await detailOf(actor, id)])
+  expect({ status: confirmed.status, booking: confirmed.body.data.Booking }).toEqual({
+    status: 200,
+    booking: await detailOf(actor, id),
+  })
   expect(confirmed.body.data.Booking).toMatchObject({ status: 'confirmed', cancellation_reason: null })
   const cancelled = await move(actor, id, 'cancel', { reason: '  Guest fell ill ', unknown: 1 })
   expect(cancelled.body.data.Booking).toMatchObject({
@@ -39,11 +42,11 @@ test('an illegal move gets 409 and changes nothing', async () => {
   await move(actor, id, 'confirm')
   const before = await detailOf(actor, id)
   const again = await move(actor, id, 'confirm', {})
-  expect([again.status, again.body.error.type, again.body.error.message]).toEqual([
-    409,
-    'conflict',
-    'The booking is confirmed: it can only become cancelled',
-  ])
+  expect({ status: again.status, type: again.body.error.type, message: again.body.error.message }).toEqual({
+    status: 409,
+    type: 'conflict',
+    message: 'The booking is confirmed: it can only become cancelled',
+  })
   expect(again.headers.get('retry-after')).toBeNull()
   expect(await detailOf(actor, id)).toEqual(before)
   await move(actor, id, 'cancel', { reason: null })
@@ -59,7 +62,10 @@ test.each([
   const actor = await service.actor()
   const { booking_id: id } = await seedBooking(actor)
   const { status, body: answer } = await move(actor, id, 'cancel', body)
-  expect([status, answer.data.Booking.cancellation_reason]).toEqual([200, reason])
+  expect({ status, cancellation_reason: answer.data.Booking.cancellation_reason }).toEqual({
+    status: 200,
+    cancellation_reason: reason,
+  })
 })
 
 test.each([
@@ -71,7 +77,11 @@ test.each([
   const { booking_id: id } = await seedBooking(actor)
   for (const target of [id, 999_999_999]) {
     const { status, body: answer } = await move(actor, target, 'cancel', body)
-    expect([status, answer.error.errors[0].path, answer.error.errors[0].code]).toEqual([422, path, code])
+    expect({ status, path: answer.error.errors[0].path, code: answer.error.errors[0].code }).toEqual({
+      status: 422,
+      path,
+      code,
+    })
   }
   expect((await detailOf(actor, id)).status).toBe('pending')
 })
@@ -109,9 +119,15 @@ test('an Idempotency-Key belongs to one booking and one kind of move', async () 
     [200, null],
   ])
   const mismatch = await move(actor, one.booking_id, 'cancel', { reason: 'x' }, headers)
-  expect([mismatch.status, mismatch.body.error.type]).toEqual([409, 'idempotency_key_mismatch'])
+  expect({ status: mismatch.status, type: mismatch.body.error.type }).toEqual({
+    status: 409,
+    type: 'idempotency_key_mismatch',
+  })
   const replay = await move(actor, one.booking_id, 'confirm', {}, headers)
-  expect([replay.text, replay.headers.get('idempotent-replayed')]).toEqual([moves[0]?.text, 'true'])
+  expect({ text: replay.text, replayed: replay.headers.get('idempotent-replayed') }).toEqual({
+    text: moves[0]?.text,
+    replayed: 'true',
+  })
 })
 
 async function bookAgain(actor: Actor): Promise<number> {
@@ -145,7 +161,10 @@ test.each([
       ),
     )
     const succeeded = responses.filter(({ status }) => status === 200)
-    expect([succeeded.length, new Set(succeeded.map(({ text }) => text)).size]).toEqual([succeeding, 1])
+    expect({
+      succeeded: succeeded.length,
+      responses: new Set(succeeded.map(({ text }) => text)).size,
+    }).toEqual({ succeeded: succeeding, responses: 1 })
     expect(new Set(responses.map(({ status }) => status)).size).toBe(succeeding === 50 ? 1 : 2)
     const { body } = await actor.send(
       'GET',

@@ -57,11 +57,11 @@ test('partnerctl bookings confirm and cancel change the status and the version o
     confirmed.version,
   ])
   const refused = await bookings('confirm', String(booking_id))
-  expect([refused.code, refused.stdout, refused.stderr]).toEqual([
-    1,
-    '',
-    expect.stringContaining('only become cancelled'),
-  ])
+  expect({ code: refused.code, stdout: refused.stdout, stderr: refused.stderr }).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringContaining('only become cancelled'),
+  })
   expect(await feed()).toEqual(middle)
   const cancelled = JSON.parse((await bookings('cancel', String(booking_id), '--reason', 'Flood')).stdout)
   expect(cancelled).toMatchObject({ status: 'cancelled', cancellation_reason: 'Flood' })

@@ -110,10 +110,10 @@ test('a guest is exported with all stored data, none of which is left after thei
 
   // Nothing more is stored about the guest.
   const again = await actor.send('POST', '/v1/bookings', { body: guest.booked.body })
-  expect([again.status, again.body.error.errors[0]]).toMatchObject([
-    422,
-    { path: 'user_id', code: 'invalid' },
-  ])
+  expect({ status: again.status, problem: again.body.error.errors[0] }).toMatchObject({
+    status: 422,
+    problem: { path: 'user_id', code: 'invalid' },
+  })
   expect((await actor.send('POST', `${path}/messages`, { body: { message: { text: 'x' } } })).status).toBe(
     409,
   )
@@ -144,10 +144,10 @@ test("erasing a guest with an open stay requires --with-open-stays, and never to
   expect((await erase('--with-open-stays')).code).toBe(2)
   for (const unwritable of [join(folder, 'no', 'where'), '/dev/full']) {
     const refused = await erase('--with-open-stays', '--yes', '--receipts', unwritable)
-    expect([refused.code, refused.stderr]).toEqual([
-      1,
-      expect.stringMatching(`^Cannot write "${unwritable}" \\([a-z ]+\\): nothing was erased\n$`),
-    ])
+    expect({ code: refused.code, stderr: refused.stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(`^Cannot write "${unwritable}" \\([a-z ]+\\): nothing was erased\n$`),
+    })
   }
   expect((await userModel(db).findOne({ id: guest.user_id }).lean())?.erasing_at).toBeNull()
   expect((await erase('--with-open-stays', '--yes')).code).toBe(0)
@@ -158,10 +158,10 @@ test("erasing a guest with an open stay requires --with-open-stays, and never to
   expect(await findEverywhere(service, [...guest.made.slice(1), 'CanaryLate'])).toEqual([])
   expect(await userModel(db).findOne({ id: twin }).lean()).toEqual(untouched)
   const domain = await actor.send('POST', '/v1/users', { body: { ...same, email: 'a@Erased.Invalid' } })
-  expect([domain.status, domain.body.error.errors[0]]).toMatchObject([
-    422,
-    { path: 'email', code: 'invalid' },
-  ])
+  expect({ status: domain.status, problem: domain.body.error.errors[0] }).toMatchObject({
+    status: 422,
+    problem: { path: 'email', code: 'invalid' },
+  })
 })
 
 test('a guest who books after they were selected for erasure is not erased', async () => {

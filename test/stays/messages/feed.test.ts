@@ -144,8 +144,11 @@ test('in the sandbox a guest can be made to reply, but not in a closed conversat
   const reply = (id: number) =>
     actor.send('POST', `/sandbox/bookings/${id}/messages/guest`, { body: { message: { text: 'Hello' } } })
   const [open, closed] = [await reply(5001), await reply(5003)]
-  expect([open.status, open.body.data.message.sender]).toEqual([201, 'guest'])
-  expect([closed.status, closed.body.error.type]).toEqual([409, 'conflict'])
+  expect({ status: open.status, sender: open.body.data.message.sender }).toEqual({
+    status: 201,
+    sender: 'guest',
+  })
+  expect({ status: closed.status, type: closed.body.error.type }).toEqual({ status: 409, type: 'conflict' })
   const { body } = await actor.send('GET', '/sandbox/integrations/provider_one/messages')
   expect(body.data.messages.at(-1)).toMatchObject({ booking_id: 5001, text: 'Hello', sender: 'guest' })
 })

@@ -81,7 +81,10 @@ test.each([
   [{ message: 'text' }, 'message', 'invalid'],
 ])('POST messages with %.60j responds 422 at %s, %s', async (body, path, code) => {
   const response = await actor.send('POST', pathOf(booking_id), { body })
-  expect([response.status, response.body.error.errors[0]]).toMatchObject([422, { path, code }])
+  expect({ status: response.status, problem: response.body.error.errors[0] }).toMatchObject({
+    status: 422,
+    problem: { path, code },
+  })
 })
 
 test('POST messages accepts 5,000 characters and surrounding white space', async () => {
@@ -92,7 +95,7 @@ test('POST messages returns the first message for an equal text within a minute,
   const first = await send('Same')
   offset = 59_000
   const again = await send(' Same ')
-  expect([again.status, again.body.data]).toEqual([201, first.body.data])
+  expect({ status: again.status, data: again.body.data }).toEqual({ status: 201, data: first.body.data })
   offset = 61_000
   const later = await send('Same')
   expect(later.body.data.message.id).not.toBe(first.body.data.message.id)
@@ -160,7 +163,7 @@ test('POST messages to a closed conversation is 409 until it is reopened, and GE
   const closed = await partnerctl(['conversations', 'close', String(booking_id), '--json'], environment)
   expect(JSON.parse(closed.stdout)).toMatchObject({ booking_id, state: 'closed' })
   const refused = await send('Too late')
-  expect([refused.status, refused.body.error.type]).toEqual([409, 'conflict'])
+  expect({ status: refused.status, type: refused.body.error.type }).toEqual({ status: 409, type: 'conflict' })
   expect((await actor.send('GET', pathOf(booking_id))).status).toBe(200)
   expect(await stored('Too late')).toBe(0)
   await partnerctl(['conversations', 'reopen', String(booking_id)], environment)

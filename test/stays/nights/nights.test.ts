@@ -85,7 +85,11 @@ test.each([
   [{ listing_id: 1, start_date: '2031-01-01', end_date: '2032-01-02' }, 'end_date', 'max'],
 ])('the query %j gets 422 at %s with %s', async (query, path, code) => {
   const { status, body } = await ask(await service.actor(), query as Record<string, string>)
-  expect([status, body.error.errors[0].path, body.error.errors[0].code]).toEqual([422, path, code])
+  expect({ status, path: body.error.errors[0].path, code: body.error.errors[0].code }).toEqual({
+    status: 422,
+    path,
+    code,
+  })
 })
 
 test('a query may cover 366 nights, and 20,000 over all room types', async () => {
@@ -95,13 +99,16 @@ test('a query may cover 366 nights, and 20,000 over all room types', async () =>
   const { id: listing_id } = written.body.data
   const start_date = '2032-01-01'
   const allowed = await ask(actor, { listing_id, start_date, end_date: addDays(start_date, 332) })
-  expect([allowed.status, Object.keys(allowed.body.data.nights[listing_id]).length]).toEqual([200, 60])
+  expect({
+    status: allowed.status,
+    nights: Object.keys(allowed.body.data.nights[listing_id]).length,
+  }).toEqual({ status: 200, nights: 60 })
   const refused = await ask(actor, { listing_id, start_date, end_date: addDays(start_date, 333) })
-  expect([refused.status, refused.body.error.errors[0].path, refused.body.error.errors[0].code]).toEqual([
-    422,
-    'end_date',
-    'max',
-  ])
+  expect({
+    status: refused.status,
+    path: refused.body.error.errors[0].path,
+    code: refused.body.error.errors[0].code,
+  }).toEqual({ status: 422, path: 'end_date', code: 'max' })
   const [room_type_id] = Object.keys(allowed.body.data.nights[listing_id])
   const one = await ask(actor, {
     listing_id,

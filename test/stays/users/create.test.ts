@@ -15,7 +15,7 @@ test('POST /v1/users responds 201 with every field of the contract', async () =>
   const { user_id, created_at, updated_at, login_at, ...rest } = body.data
   expect(Number.isInteger(user_id)).toBe(true)
   expect(created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
-  expect([updated_at, login_at]).toEqual([created_at, created_at])
+  expect({ updated_at, login_at }).toEqual({ updated_at: created_at, login_at: created_at })
   expect(rest).toEqual({
     name: 'María José García-López',
     email: 'maria.jose@example.com',
@@ -178,7 +178,10 @@ test.each(['', '   ', '         '])(
       last_name: 'B',
       password,
     })
-    expect([status, body.error.errors]).toMatchObject([422, [{ path: 'password', code: 'min' }]])
+    expect({ status, errors: body.error.errors }).toMatchObject({
+      status: 422,
+      errors: [{ path: 'password', code: 'min' }],
+    })
   },
 )
 

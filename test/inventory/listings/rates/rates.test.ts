@@ -34,10 +34,10 @@ const prices = async (by = actor, id = listing_id) =>
 
 test('POST rates is applied immediately, setting the sent months, clearing nulls and keeping the others', async () => {
   const response = await write([item({ base_price: 12.5, price_jan: null, price_mar: 20, currency: 'EUR' })])
-  expect([response.status, response.body.data.message]).toEqual([
-    200,
-    expect.stringContaining('accepted for background processing'),
-  ])
+  expect({ status: response.status, message: response.body.data.message }).toEqual({
+    status: 200,
+    message: expect.stringContaining('accepted for background processing'),
+  })
   expect(await prices()).toMatchObject({ base_price: 12.5, price_jan: null, price_feb: 3, price_mar: 20 })
 })
 
@@ -86,17 +86,17 @@ test("POST rates responds 403 without problems for other hosts' listings, and 40
   const foreign = await listingOf(await service.actor())
   for (const id of [foreign.listing_id, 999_999_999]) {
     const response = await write([item({ listing_id: id })])
-    expect([response.status, response.body.error.type, response.body.error.errors]).toEqual([
-      403,
-      'forbidden',
-      [],
-    ])
+    expect({
+      status: response.status,
+      type: response.body.error.type,
+      errors: response.body.error.errors,
+    }).toEqual({ status: 403, type: 'forbidden', errors: [] })
   }
   const response = await write([item(), item({ room_type_id: foreign.room_type_id })])
-  expect([response.status, response.body.error]).toMatchObject([
-    400,
-    { type: 'validation_error', errors: [{ path: 'data.1.room_type_id', code: 'invalid' }] },
-  ])
+  expect({ status: response.status, error: response.body.error }).toMatchObject({
+    status: 400,
+    error: { type: 'validation_error', errors: [{ path: 'data.1.room_type_id', code: 'invalid' }] },
+  })
   expect((await write(Array.from({ length: 1001 }, () => item()))).body.error.errors).toMatchObject([
     { path: 'data', code: 'max' },
   ])
