@@ -91,7 +91,9 @@ describe.concurrent('POST /sandbox/certifications', () => {
       body: { profiles: ['webhooks', 'feed'], seed: 'october' },
     })
     expect([status, body.data.status, body.data.seed, body.data.profiles]).toEqual([
-      ...[201, 'running', 'october'],
+      201,
+      'running',
+      'october',
       ['feed', 'webhooks'],
     ])
     expect(new Set(body.data.cases.map(({ status: state }: { status: string }) => state))).toEqual(
@@ -342,7 +344,7 @@ describe.concurrent('a course', () => {
     expect(await deliveryModel(db).countDocuments({ certification_id: id })).toBe(shown.size)
     const records = await requestRecordModel(db).find({ certification_id: id }).lean()
     expect(records.map(({ delivered }) => delivered).toSorted((one, other) => other - one)).toEqual([
-      ...[100],
+      100,
       ...Array(39).fill(0),
     ])
     await actor.send('DELETE', `${path}/${id}`)
@@ -571,7 +573,8 @@ describe.concurrent('a certification', () => {
   })
 
   test('is seen by its key alone, and the last 20 are kept', async ({ expect }) => {
-    const [actor, other] = [await service.actor(), await service.actor()]
+    const actor = await service.actor()
+    const other = await service.actor()
     const ids: number[] = []
     for (let count = 0; count < 22; count += 1) ids.push(await storeCertification(actor.db, actor, 'passed'))
     const list = (await actor.send('GET', path)).body.data
@@ -587,7 +590,11 @@ const recordsAt = (...milliseconds: number[]) =>
   milliseconds.map(
     (at) =>
       ({
-        ...{ operation: 'POST /sandbox/bookings', body_hash: 'same', status: 422, fault: null, delivered: 0 },
+        operation: 'POST /sandbox/bookings',
+        body_hash: 'same',
+        status: 422,
+        fault: null,
+        delivered: 0,
         at: new Date(at),
         answered_at: new Date(at + 10),
       }) as RequestRecord,
@@ -598,7 +605,9 @@ test('a refused body fails the product when it is sent again, unless its refusal
     gradeRefusedResend({ now: new Date(now), bounds }, records, firstRefused(records), 'again')?.status
   const soon = bounds.silence
   expect([graded(soon, []), graded(soon, recordsAt(0)), graded(3 * soon, recordsAt(0))]).toEqual([
-    ...['passed', undefined, 'passed'],
+    'passed',
+    undefined,
+    'passed',
   ])
   expect(graded(soon, recordsAt(0, 1000))).toBe('failed')
   const [lost, received] = recordsAt(0, 1000) as [RequestRecord, RequestRecord]
@@ -629,7 +638,8 @@ test.concurrent('a JOSE library verifies a report, and refuses it after one byte
   })
   expect(JSON.stringify(payload)).not.toContain('request_ids')
 
-  const [file, keys] = [join(folder, 'report.jws'), join(folder, 'jwks.json')]
+  const file = join(folder, 'report.jws')
+  const keys = join(folder, 'jwks.json')
   await writeFile(keys, JSON.stringify(jwks))
   const verify = async (text: string, ...more: string[]) => {
     await writeFile(file, text)

@@ -38,8 +38,14 @@ await actor.send('POST', `/v1/bookings/${bookingId}/messages`, { body: { message
 
 /** Collections that the service also uses in the background. Commands on them are not counted. */
 const background = new Set([
-  ...['outbox', 'keys', 'sandboxes', 'requests', 'request_counts'],
-  ...['webhooks', 'webhook_deliveries', 'leases'],
+  'outbox',
+  'keys',
+  'sandboxes',
+  'requests',
+  'request_counts',
+  'webhooks',
+  'webhook_deliveries',
+  'leases',
 ])
 
 function isOfRequest({ commandName, command, databaseName }: CommandStartedEvent): boolean {

@@ -15,7 +15,8 @@ const path = '/v1/integrations/provider_one/provider-key'
 const body = (provider_api_key: unknown) => ({ body: { provider_api_key } })
 
 test('POST provider-key creates, updates or keeps the key, and responds 409 if another host has it', async () => {
-  const [actor, stranger] = [await service.actor(), await service.actor()]
+  const actor = await service.actor()
+  const stranger = await service.actor()
   const key = `pk-${crypto.randomUUID()}`
   const outcome = async (sent: string) => (await actor.send('POST', path, body(sent))).body.data.status
   expect(await outcome(key)).toBe('created')
@@ -94,12 +95,11 @@ test('SecretBox.open() refuses a value that was tampered with or sealed with ano
 
 test('partnerctl secrets rotate, with its settings in files, re-encrypts webhook secrets and provider keys, which stay unique throughout', async () => {
   const url = await ownDatabase()
-  const [oldSecret, newSecret] = [
-    'the old secret of 32 characters and more',
-    'the new secret of 32 characters and more',
-  ]
+  const oldSecret = 'the old secret of 32 characters and more'
+  const newSecret = 'the new secret of 32 characters and more'
   const before = await testApp({ MONGODB_URL: url, SECRET_KEY: oldSecret })
-  const [one, two] = [await before.actor(), await before.actor()]
+  const one = await before.actor()
+  const two = await before.actor()
   await one.send('POST', path, body('shared-key'))
   const hooks = { url: 'https://hooks.invalid/', events: ['message.created'] }
   const made = await one.send('POST', '/v1/webhooks', { body: hooks })

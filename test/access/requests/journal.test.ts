@@ -30,8 +30,17 @@ let keys = 1_000_000
 const newKey = () => ({ id: ++keys, hostId: keys })
 
 const entry = (status: number, at = new Date(), id: string = crypto.randomUUID()): RequestEntry => ({
-  ...{ at, request_id: id, method: 'GET', path: '/v1/me', status, error: null, duration_ms: 1 },
-  ...{ replayed: false, sandbox: false, address: '127.0.0.1', fault: null },
+  at,
+  request_id: id,
+  method: 'GET',
+  path: '/v1/me',
+  status,
+  error: null,
+  duration_ms: 1,
+  replayed: false,
+  sandbox: false,
+  address: '127.0.0.1',
+  fault: null,
 })
 
 function openJournal(on = db) {
@@ -82,7 +91,8 @@ test('a process keeps 10,000 unwritten entries and counts the entries it drops',
 
 test("a key that is refused very often leaves room for other keys' entries, and every refusal is counted", async () => {
   const { journal, dropped } = openJournal()
-  const [fast, other] = [newKey(), newKey()]
+  const fast = newKey()
+  const other = newKey()
   for (let count = 0; count < 2 * maxUnwritten; count += 1) journal.record(fast, entry(429), listed)
   for (let count = 0; count < 1000; count += 1) journal.record(other, entry(404), listed)
   await journal.flush()

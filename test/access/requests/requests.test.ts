@@ -174,7 +174,8 @@ test('a cursor keeps per_page and the filters, and other ones beside it are 422'
 })
 
 test('a cursor works only for the key it was issued to', async () => {
-  const [one, other] = [await service.actor(), await service.actor()]
+  const one = await service.actor()
+  const other = await service.actor()
   for (const actor of [one, other]) for (const _ of [1, 2]) await actor.send('GET', '/v1/me')
   await requestsOf(one)
   const { next_cursor } = (await one.send('GET', '/v1/requests?per_page=1')).body.meta.pagination
@@ -323,13 +324,15 @@ test("the request log contains none of a partner's secrets", async () => {
     cookie: plant(),
   })
   const person = () => ({
-    ...{
-      first_name: plant(),
-      last_name: plant(),
-      email: plant((text) => `${text}@example.com`),
-      password: plant(),
-    },
-    ...{ phone: plant(), nationality: plant(), language: plant(), gender: plant(), birthdate: plant() },
+    first_name: plant(),
+    last_name: plant(),
+    email: plant((text) => `${text}@example.com`),
+    password: plant(),
+    phone: plant(),
+    nationality: plant(),
+    language: plant(),
+    gender: plant(),
+    birthdate: plant(),
   })
   const stay = { ...own, checkin_at: plant(), checkout_at: plant() }
   const conversation = `/v1/bookings/${own.booking_id}/messages`

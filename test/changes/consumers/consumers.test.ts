@@ -215,7 +215,9 @@ test('consumer requests have their own rate limit, which is independent of the m
 
 test('the metric and the top of the list show the oldest pending change, and expired keys appear in neither', async () => {
   const apart = await testApp({ MONGODB_URL: await ownDatabase() })
-  const [slow, quick, gone] = [await apart.actor(), await apart.actor(), await apart.actor()]
+  const slow = await apart.actor()
+  const quick = await apart.actor()
+  const gone = await apart.actor()
   for (const actor of [slow, quick, gone]) await seedBooking(actor)
   const { body } = await quick.send('GET', `${provider}/bookings`)
   await put(slow, 'slow', { acknowledged: null })

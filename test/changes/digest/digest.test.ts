@@ -48,9 +48,15 @@ test('the digest covers the bookings of the feed, by month, by day and one by on
     .sort((one, other) => one.booking_id - other.booking_id)
   const day = await read(actor, 'day=2027-01-15')
   expect(day.body.data.digest).toEqual({
-    ...{ version, ...digestOf(ofDay), next_after: null },
+    version,
+    ...digestOf(ofDay),
+    next_after: null,
     bookings: ofDay.map(({ booking_id, version, status, checkin_at, checkout_at }) => ({
-      ...{ booking_id, version, status, checkin_at, checkout_at },
+      booking_id,
+      version,
+      status,
+      checkin_at,
+      checkout_at,
     })),
   })
   expect(ofDay).toHaveLength(2)

@@ -75,7 +75,8 @@ test('GET bookings filters by checkout_after and by listing_id', async () => {
 })
 
 test('GET bookings with include=detail gives each item the booking as the detail route returns it', async () => {
-  const [plain, full] = [await poll(), await poll('?include=detail')]
+  const plain = await poll()
+  const full = await poll('?include=detail')
   const details = await Promise.all(
     plain.body.data.Bookings.map(async (item: { booking_id: number }) => {
       const { body } = await actor.send('GET', `${path}/${item.booking_id}`)
@@ -140,10 +141,8 @@ test.each([
 
 test('GET bookings of another host’s listing responds 404, as for a listing that does not exist', async () => {
   const foreign = await seedBooking(await service.actor())
-  const [response, unknown] = [
-    await poll(`?listing_id=${foreign.listing_id}`),
-    await poll('?listing_id=999999999'),
-  ]
+  const response = await poll(`?listing_id=${foreign.listing_id}`)
+  const unknown = await poll('?listing_id=999999999')
   expect([response.status, unknown.status]).toEqual([404, 404])
   expect(response.body.error.message).toBe(unknown.body.error.message)
 })

@@ -30,7 +30,8 @@ const confirm = (actor: Actor, id: number) => actor.send('POST', `/v1/bookings/$
 
 test('the metrics show a change until a key of its host reads it', async () => {
   const { service, later, unread } = await watched()
-  const [actor, other] = [await service.actor(), await service.actor()]
+  const actor = await service.actor()
+  const other = await service.actor()
   const { booking_id } = await seedBooking(actor)
   await seedBooking(other)
   later(1000)
@@ -97,7 +98,8 @@ test('a host counts as long as one of its keys may read, and is not suspended', 
   await read(actor)
   await confirm(actor, booking_id)
   later(1000)
-  const [key, host] = [String(actor.keyId), actor.hostId]
+  const key = String(actor.keyId)
+  const host = actor.hostId
   expect(await unread()).toBeGreaterThan(900)
   await updateKey(db, key, { active: false })
   expect(await unread()).toBe(0)

@@ -83,7 +83,8 @@ describe('a poll that waits', () => {
       await actor.send('PUT', consumer, { body: { acknowledged: decodeURIComponent(version) } })
       return { consumer, poll: `${provider}/${feed}?consumer=held&wait=${long}` }
     }
-    const [bookings, messages] = [await consume('bookings'), await consume('messages')]
+    const bookings = await consume('bookings')
+    const messages = await consume('messages')
     const waiting = [over(actor, 'GET', bookings.poll), over(actor, 'GET', messages.poll)]
     await held(2, process)
     const start = performance.now()
@@ -223,7 +224,8 @@ describe('a poll that waits', () => {
 
   test('gets an immediate response if the process already holds its maximum', async () => {
     const small = await testApp({ MAX_HELD_REQUESTS: '1' })
-    const [one, other] = [await hostWithBooking(), await hostWithBooking()]
+    const one = await hostWithBooking()
+    const other = await hostWithBooking()
     const ask = async ({ actor, path }: typeof one) =>
       small.send('GET', await path('bookings', long), { key: actor.key })
     const first = ask(one)

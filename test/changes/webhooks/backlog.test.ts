@@ -12,13 +12,11 @@ const service = await testApp({ MONGODB_URL: await ownDatabase(), WEBHOOKS_ALLOW
 async function withBacklog(context: TestContext) {
   const { expect } = context
   const gate = Promise.withResolvers<void>()
-  const [slow, well] = [
-    startReceiver(context, async () => {
-      await gate.promise
-      return new Response()
-    }),
-    startReceiver(context),
-  ]
+  const slow = startReceiver(context, async () => {
+    await gate.promise
+    return new Response()
+  })
+  const well = startReceiver(context)
   const { actor, id, book } = await hookedPartner(service, slow.url, ['booking.changed'])
   await actor.send('POST', path, { body: { url: well.url, events: ['booking.changed'] } })
   const made: number[] = []

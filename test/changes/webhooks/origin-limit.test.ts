@@ -98,7 +98,8 @@ test.concurrent('hints of two sandboxes beyond their turns are sent later, none 
     times.push(performance.now())
     return new Response()
   })
-  const [one, other] = [await service.actor(), await service.actor()]
+  const one = await service.actor()
+  const other = await service.actor()
   for (const actor of [one, other]) {
     const webhook = { url, events: ['message.created'] }
     expect((await actor.send('POST', '/sandbox/webhooks', { body: webhook })).status).toBe(201)

@@ -22,7 +22,8 @@ async function colleagueOf({ hostId }: Actor, expiresAt: Date | null = null) {
   })
   const send = sender((request) => service.app.handle(request))
   return {
-    ...{ keyId: record.id, key },
+    keyId: record.id,
+    key,
     send: ((method, at, sending) => send(method, at, { key, ...sending })) as Actor['send'],
   }
 }

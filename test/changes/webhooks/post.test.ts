@@ -112,7 +112,9 @@ test.concurrent('a body that never ends costs only the connection', async ({ onT
 
 test.concurrent('no name leads into the private network, wherever it moves', async ({ onTestFinished }) => {
   const { port, requests } = await serve(onTestFinished, reply('HTTP/1.1 200 OK\r\n\r\n'))
-  const [outside, inside, mapped] = ['93.184.216.34', '127.0.0.1', '::ffff:127.0.0.1']
+  const outside = '93.184.216.34'
+  const inside = '127.0.0.1'
+  const mapped = '::ffff:127.0.0.1'
   const answers = [[inside], [outside, inside], [mapped], [inside, outside], ['fd00::1']]
   for (const answer of answers) {
     let asked = 0
@@ -293,7 +295,8 @@ test.concurrent('interim responses of more than 64 KiB in one piece fail the att
   const interim = 'HTTP/1.1 103 Early Hints\r\nlink: <a>\r\n\r\n'
   const answer = (bytes: number) =>
     serve(onTestFinished, reply(`${interim.repeat(bytes / interim.length)}${empty}`))
-  const [short, tooLong] = [await answer(60_000), await answer(70_000)]
+  const short = await answer(60_000)
+  const tooLong = await answer(70_000)
   expect(await send(`http://127.0.0.1:${short.port}/`)).toMatchObject({ status: 200, failure: null })
   expect(await send(`http://127.0.0.1:${tooLong.port}/`)).toMatchObject({
     status: null,

@@ -35,7 +35,8 @@ async function withClock() {
 const silent = await testApp(await settings())
 await (silent.live.webhooks as WebhookWorker).stop()
 
-const [service, slow] = [await testApp(await settings()), await testApp(await settings())]
+const service = await testApp(await settings())
+const slow = await testApp(await settings())
 /** Returns the stored document of an endpoint's only delivery. */
 const tryOf = (of: TestApp, id: number) => webhookDeliveryModel(of.live.db).findOne({ webhook_id: id }).lean()
 
@@ -171,7 +172,8 @@ test.concurrent('a poller that also listens loses nothing when all hints are dro
   const { url, received } = startReceiver(context, () => new Response(null, { status: 503 }))
   const { actor, book } = await hookedPartner(service, url)
   const seen = new Set<number>()
-  let [cursor, isOver] = ['updated_after=2000-01-01', false]
+  let cursor = 'updated_after=2000-01-01'
+  let isOver = false
   const poller = (async () => {
     while (!isOver) {
       const { body } = await actor.send('GET', `/v1/integrations/provider_one/bookings?wait=1&${cursor}`)

@@ -122,7 +122,8 @@ test('after writes and compactions in any order, every night agrees with a plain
         }
         const { room_type_id } = owner.pair
         const wanted = stays.map(({ from, days }) => ({
-          ...{ roomTypeIds: [room_type_id], days: { from: day(from), to: day(from + days) } },
+          roomTypeIds: [room_type_id],
+          days: { from: day(from), to: day(from + days) },
         }))
         const byRoomType = await inSnapshot(db, (session) =>
           findRowsCovering(db, session, owner.hostId, wanted),

@@ -7,7 +7,8 @@ import { fillPortfolio } from '../../support/portfolio.ts'
 
 const service = await testApp({ MONGODB_URL: await ownDatabase() })
 const { db } = service.live
-const [host, neighbour] = [1, 2]
+const host = 1
+const neighbour = 2
 const listings = 20_000
 
 beforeAll(async () => {

@@ -86,7 +86,8 @@ test('the names of a listing, its room types and its rooms are trimmed, and thei
 })
 
 test('POST /v1/listings never matches a listing of another host', async () => {
-  const [one, two] = [await service.actor(), await service.actor()]
+  const one = await service.actor()
+  const two = await service.actor()
   const first = await create(one, { name: 'Mine', original_id: 'same' })
   const second = await create(two, { name: 'Yours', original_id: 'same' })
   expect(second.body.action).toBe('created')
@@ -229,7 +230,8 @@ test('PATCH with null clears every nullable scalar', async () => {
 })
 
 test("PATCH with another host's room type id responds 422", async () => {
-  const [one, two] = [await service.actor(), await service.actor()]
+  const one = await service.actor()
+  const two = await service.actor()
   const foreign = await create(two, { name: 'F', room_types: [{ id: 'a', name: 'A' }] })
   const foreignId = (await read(two, foreign.id)).room_types[0].id
   const { id } = await create(one, { name: 'M' })

@@ -178,7 +178,11 @@ describe('a certification', () => {
     const scripted = async (work: (actor: Actor, asked: { action: string }) => Promise<unknown>) => {
       const actor = await service.actor()
       const product: Certifiable = {
-        ...{ start() {}, kill() {}, close: async () => {}, act: async () => {}, register: async () => {} },
+        start() {},
+        kill() {},
+        close: async () => {},
+        act: async () => {},
+        register: async () => {},
         stored: new Map([
           [
             5001,
@@ -224,7 +228,8 @@ describe('a certification', () => {
     const service = await certifyingService({ ...fast, checkInterval: 1_000_000_000 }, environment)
     const start = () => startService(environment, [], 'test/soak/certify/main.ts')
     const processes: ServiceProcess[] = await Promise.all([start(), start()])
-    let [isOver, kills] = [false, 0]
+    let isOver = false
+    let kills = 0
     const begun = right.map(() => Promise.withResolvers<void>())
     const killing = async () => {
       // A start that is killed blocks its key for two minutes, so the kills begin after all starts.

@@ -31,7 +31,9 @@ test("the guide's product is certified in all four profiles as it stands, and re
   const PORT = String(await freePort())
   const run = (command: string) =>
     startSample({ language: 'sh', kind: undefined, code: `exec node product.mjs ${command}` }, folder, {
-      ...{ PARTNER_BASE_URL: service.url, PARTNER_API_KEY: actor.key, PORT },
+      PARTNER_BASE_URL: service.url,
+      PARTNER_API_KEY: actor.key,
+      PORT,
       HOOK_URL: `http://127.0.0.1:${PORT}/hook`,
     })
   const driver = await run(`certify ${profiles.join(' ')}`)

@@ -15,7 +15,9 @@ const folder = await mkdtemp(join(tmpdir(), 'partner-outage-'))
 afterAll(() => rm(folder, { recursive: true }))
 await Bun.build({
   entrypoints: [fileURLToPath(new URL('outage-loop.ts', import.meta.url))],
-  ...{ target: 'node', outdir: folder, naming: 'loop.mjs' },
+  target: 'node',
+  outdir: folder,
+  naming: 'loop.mjs',
 })
 
 /** The requests in a loop's cycle. In each test, one of them is the first to fail. */
@@ -28,7 +30,9 @@ const moments: Record<string, (method: string, path: string) => boolean> = {
 /** Starts a proxy that fails for a while from a moment's first request on: it responds 502 or refuses connections. */
 async function startProxy(moment: string, isRefused: boolean) {
   const port = await freePort()
-  let [puts, isDown, wasDown] = [0, false, false]
+  let puts = 0
+  let isDown = false
+  let wasDown = false
   let server: Bun.Server<undefined> | undefined
   const listen = () => {
     server = Bun.serve({ hostname: '127.0.0.1', port, idleTimeout: 60, fetch: forward })
@@ -41,7 +45,8 @@ async function startProxy(moment: string, isRefused: boolean) {
     if (isTurn && !wasDown) goDown()
     if (isDown) return new Response('<h1>502 Bad Gateway</h1>', { status: 502 })
     return fetch(`${url}${pathname}${search}`, {
-      ...{ method: request.method, headers: request.headers },
+      method: request.method,
+      headers: request.headers,
       ...(request.method === 'GET' ? {} : { body: await request.text() }),
     })
   }
@@ -78,7 +83,8 @@ test.concurrent.each(cases)(
     await actor.send('POST', '/sandbox/scenarios/guest-books', { body: { count: 20 } })
     const proxy = await startProxy(moment, isRefused)
     const loop = Bun.spawn([runtime, join(folder, 'loop.mjs'), proxy.url, actor.key], {
-      ...{ stdout: 'pipe', stderr: 'pipe' },
+      stdout: 'pipe',
+      stderr: 'pipe',
     })
     const seen: number[] = []
     const reading = (async () => {

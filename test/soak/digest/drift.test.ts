@@ -36,10 +36,8 @@ function drift(changes: number, seed: number) {
     } else {
       const checkin_at = addDays(row.checkin_at, 1 + Math.floor(random() * 40))
       const status = row.status === 'pending' ? 'confirmed' : 'pending'
-      const [moved, altered] = [
-        { ...row, checkin_at },
-        { ...row, status },
-      ]
+      const moved = { ...row, checkin_at }
+      const altered = { ...row, status }
       if (random() < 0.5) days.add(checkin_at)
       held.set(row.booking_id, days.has(checkin_at) ? moved : altered)
       made.different.push(row.booking_id)

@@ -47,7 +47,8 @@ async function runHistory(seed: number, changes: number, isKilled: boolean, wait
   const isVisible = async (id: number, updatedAt: string) => {
     const before = toVersion(new Date(Date.parse(updatedAt) - 1000))
     const survivorFeed = httpFeed(() => survivor.url, actor.key)
-    let [page, found] = [1, false]
+    let page = 1
+    let found = false
     for (let lastPage = 1; page <= lastPage && !found; page += 1) {
       const response = await survivorFeed.page({ updated_after: before, page, per_page: 100 })
       found = response.items.some(({ id: seen }: SeenItem) => seen === id)

@@ -162,7 +162,9 @@ async function killAndRepeat(actor: Actor, place: Place, round: number): Promise
 
 test('an erasure killed at any statement is finished by a repeat, with one version for each item, and pollers lose nothing', async () => {
   const process = await startService(testEnvironment({ MONGODB_URL, LOG_LEVEL: 'silent' }))
-  let [killed, seen, isKilled] = [0, 0, true]
+  let killed = 0
+  let seen = 0
+  let isKilled = true
   for (let round = Math.floor(Math.random() * stride); isKilled; ) {
     const { actor, place, end } = await beginHistory(process.url)
     for (let guest = 0; guest < guestsOfHost && isKilled; guest += 1, round += stride) {
@@ -196,7 +198,9 @@ async function makeOldGuests(actor: Actor, firstId: number): Promise<void> {
     ids.map((id, index) => ({
       ...booking,
       ...longAgo,
-      ...{ id, user_id: id, updated_at: new Date(1_300_000_000_000 + index * 1000) },
+      id,
+      user_id: id,
+      updated_at: new Date(1_300_000_000_000 + index * 1000),
     })) as never,
   )
 }
@@ -271,7 +275,8 @@ test('after a restore, data erased since the backup is gone before the service s
   const body = { email: `${canary}@example.com`, first_name: canary, last_name: canary }
   const made = await sender(fetch, first.url)('POST', '/v1/users', { key: minted.key, body })
   const id = String(made.body.data.user_id)
-  const [backup, receipts] = [join(folder, 'backup'), join(folder, 'receipts.ndjson')]
+  const backup = join(folder, 'backup')
+  const receipts = join(folder, 'receipts.ndjson')
   await command('db', 'backup', backup)
   await command('guests', 'erase', '--user', id, '--yes', '--receipts', receipts)
   expect(await command('guests', 'export', '--user', id)).not.toContain(canary)

@@ -51,7 +51,9 @@ afterAll(async () => {
 })
 
 test('POST rates of 1,000 listings of 20 kB sets the price of the next booking and delays no other host', async () => {
-  const [actor, other, calm] = [await service.actor(), await service.actor(), await service.actor()]
+  const actor = await service.actor()
+  const other = await service.actor()
+  const calm = await service.actor()
   const units = await fillListings(service, actor, 1000)
   const [theirs] = await fillListings(service, other, 1)
   const user_id = await userOf(actor)

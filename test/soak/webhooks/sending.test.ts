@@ -81,10 +81,8 @@ test.concurrent("at most ten hints are in flight per endpoint and one per bookin
     return new Response()
   })
   const quick = startReceiver(context)
-  const [hanging, well] = [
-    await hookedPartner(service, slow.url),
-    await hookedPartner(service, quick.url, ['booking.changed']),
-  ]
+  const hanging = await hookedPartner(service, slow.url)
+  const well = await hookedPartner(service, quick.url, ['booking.changed'])
   const { booking_id } = hanging
   await hanging.actor.send('POST', `/v1/bookings/${booking_id}/confirm`)
   for (let count = 0; count < 12; count += 1) await hanging.book()
@@ -153,7 +151,10 @@ test('one process with at most a thousand concurrent posts sends hints to thousa
   await bookingModel(db).insertMany(
     hosts.map((host_id) => ({
       ...booking,
-      ...{ host_id, id: host_id, listing_id: host_id, updated_at: new Date((now + 1) * 1000) },
+      host_id,
+      id: host_id,
+      listing_id: host_id,
+      updated_at: new Date((now + 1) * 1000),
     })),
   )
   const clocks = hosts.map((_id) => ({ _id, last: now, messages_last: now, sequence: 1 }))

@@ -224,7 +224,9 @@ test('concurrent bookings that share a transaction count for each other', async 
   })
   const stay = { user_id: own.user_id, listing_id: own.listing_id, room_type_id: own.room_type_id }
   const stays = Array.from({ length: 9 }, (_, index) => ({
-    ...{ ...stay, checkin_at: `2028-03-0${index + 1}`, checkout_at: '2028-04-11' },
+    ...stay,
+    checkin_at: `2028-03-0${index + 1}`,
+    checkout_at: '2028-04-11',
   }))
   const responses = await Promise.all(stays.map((body) => crowd.send('POST', '/v1/bookings', { body })))
   const statuses = responses.map(({ status }) => status).sort()

@@ -106,7 +106,8 @@ test("the audit log has each partner's move once, but no refused, replayed or sa
 
 test('an Idempotency-Key belongs to one booking and one kind of move', async () => {
   const actor = await service.actor()
-  const [one, other] = [await seedBooking(actor), await bookAgain(actor)]
+  const one = await seedBooking(actor)
+  const other = await bookAgain(actor)
   const headers = { 'idempotency-key': 'k' }
   const moves = [
     await move(actor, one.booking_id, 'confirm', {}, headers),

@@ -75,7 +75,10 @@ test('a guest is exported with all stored data, none of which is left after thei
   expect(feed).toEqual({ ...before.feed, version: feed.version })
   const detail = await detailOf()
   expect(detail).toMatchObject({
-    ...{ status: 'cancelled', notes: null, cancellation_reason: null, pricing: before.detail.pricing },
+    status: 'cancelled',
+    notes: null,
+    cancellation_reason: null,
+    pricing: before.detail.pricing,
     guest: { name: 'Erased guest', email: `erased-${user_id}@erased.invalid`, phone: null, country: null },
   })
   expect(detail.erased_at).not.toBeNull()
@@ -130,7 +133,8 @@ test('a guest is exported with all stored data, none of which is left after thei
 })
 
 test("erasing a guest with an open stay requires --with-open-stays, and never touches another host's guest", async () => {
-  const [actor, other] = [await service.actor(), await service.actor()]
+  const actor = await service.actor()
+  const other = await service.actor()
   const guest = await makeGuest(actor)
   const same = { email: guest.email, first_name: 'Ada', last_name: 'Lovelace' }
   const twin = (await other.send('POST', '/v1/users', { body: same })).body.data.user_id
@@ -182,7 +186,9 @@ test('a guest who books after they were selected for erasure is not erased', asy
   }
   await expect(eraseGuest(context, chosen[0] as StoredUser)).rejects.toThrow(OpenStayError)
   expect(await userModel(db).findOne({ id: guest.user_id }).lean()).toMatchObject({
-    ...{ email: guest.email, erasing_at: null, erased_at: null },
+    email: guest.email,
+    erasing_at: null,
+    erased_at: null,
   })
   // No receipt was written, because a restore would repeat the erasure from it.
   expect(hasBegun).toBe(false)

@@ -132,7 +132,8 @@ test('a cursor of one feed is refused by the other', async () => {
   const bookings = '/v1/integrations/provider_one/bookings'
   const cursorOf = async (path: string) =>
     (await actor.send('GET', `${path}?per_page=1`)).body.meta.pagination.next_cursor
-  const [ofBookings, ofMessages] = [await cursorOf(bookings), await cursorOf(feed)]
+  const ofBookings = await cursorOf(bookings)
+  const ofMessages = await cursorOf(feed)
   const statusOf = async (path: string, cursor: string) =>
     (await actor.send('GET', `${path}?per_page=1&cursor=${cursor}`)).status
   expect(await Promise.all([statusOf(bookings, ofBookings), statusOf(feed, ofMessages)])).toEqual([200, 200])
@@ -143,7 +144,8 @@ test('in the sandbox a guest can be made to reply, but not in a closed conversat
   const actor = await service.actor()
   const reply = (id: number) =>
     actor.send('POST', `/sandbox/bookings/${id}/messages/guest`, { body: { message: { text: 'Hello' } } })
-  const [open, closed] = [await reply(5001), await reply(5003)]
+  const open = await reply(5001)
+  const closed = await reply(5003)
   expect({ status: open.status, sender: open.body.data.message.sender }).toEqual({
     status: 201,
     sender: 'guest',

@@ -120,7 +120,8 @@ test('a query may cover 366 nights, and 20,000 over all room types', async () =>
 })
 
 test("another host's listing, and a room type of another listing, get 404", async () => {
-  const [own, other] = [await partner(), await partner()]
+  const own = await partner()
+  const other = await partner()
   const days = { start_date: '2031-01-01', end_date: '2031-01-02' }
   for (const query of [
     other.unit,

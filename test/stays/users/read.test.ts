@@ -23,7 +23,8 @@ test.each(['/v1', '/sandbox'])(
 )
 
 test("GET /v1/users pages through the host's own users by id", async () => {
-  const [actor, stranger] = [await service.actor(), await service.actor()]
+  const actor = await service.actor()
+  const stranger = await service.actor()
   const ids: number[] = []
   for (let count = 0; count < 3; count += 1) {
     ids.push((await createUser(actor)).user_id)
@@ -44,7 +45,8 @@ test("GET /v1/users pages through the host's own users by id", async () => {
 })
 
 test('GET /v1/users?email= finds a user whatever the case', async () => {
-  const [actor, stranger] = [await service.actor(), await service.actor()]
+  const actor = await service.actor()
+  const stranger = await service.actor()
   const { user_id } = await createUser(actor, 'Ada+stay@Example.com')
   await createUser(actor)
   const find = async (email: string, by = actor) => {
@@ -105,7 +107,8 @@ test.each([
 
 test('nobody is found by e-mail from the first step of an erasure on, and lists leave out erased users', async () => {
   const actor = await service.actor()
-  const [guest, other] = [await createUser(actor, 'guest@example.com'), await createUser(actor)]
+  const guest = await createUser(actor, 'guest@example.com')
+  const other = await createUser(actor)
   const listed = async (query = '') => {
     const { data, meta } = (await actor.send('GET', `/v1/users${query}`)).body
     return [data.map(({ user_id }: { user_id: number }) => user_id), meta.pagination.total]

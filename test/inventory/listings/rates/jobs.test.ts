@@ -81,7 +81,8 @@ test('a job is kept for a day', async () => {
 })
 
 test("another host's job gets 404", async () => {
-  const [own, other] = [await partner(), await partner()]
+  const own = await partner()
+  const other = await partner()
   const { job_id } = (await own.push(5)).body.meta
   expect((await own.job(job_id, other.actor)).status).toBe(404)
 })

@@ -153,7 +153,8 @@ test('if two items name one room type, the later one wins month by month, and ot
 
 test('POST rates changes updated_at only of the listings it names', async () => {
   const owner = await service.actor()
-  const [moved, other] = [await listingOf(owner), await listingOf(owner)]
+  const moved = await listingOf(owner)
+  const other = await listingOf(owner)
   const changedAt = async (id: number) => (await owner.send('GET', `/v1/listings/${id}`)).body.data.updated_at
   const before = await Promise.all([changedAt(moved.listing_id), changedAt(other.listing_id)])
   // Listings show whole seconds, so the write must happen in a later second.
