@@ -27,18 +27,18 @@ test('requests top ranks keys, hosts, addresses and routes, and counts failed au
   offset = 0
   for (let count = 0; count < 5; count += 1) {
     await busy.send('GET', `/v1/listings/${count + 1}`, from('203.0.113.7:4711'))
-    await calm.send('GET', '/v1/me', { ...from('2001:db8::7'), asIs: true })
+    await calm.send('GET', '/v1/me', from('2001:db8::7'))
   }
   await busy.send('GET', '/v1/me', from('203.0.113.7'))
   // A 401 that a fault injects does not count as a failed authentication.
   const rules = [{ fault: 'unauthorized', operation: 'listUsers' }]
   await busy.send('PUT', '/sandbox/faults', { body: { rules }, ...from('203.0.113.7') })
-  const injected = await busy.send('GET', '/sandbox/users', { ...from('203.0.113.7'), asIs: true })
+  const injected = await busy.send('GET', '/sandbox/users', from('203.0.113.7'))
   expect(injected.status).toBe(401)
   const consumer = '/v1/integrations/provider_one/bookings/consumers'
   for (const name of ['one', 'two']) await busy.send('DELETE', `${consumer}/${name}`, from('203.0.113.7'))
   for (let count = 0; count < 8; count += 1)
-    await service.send('GET', '/v1/me', { key: `wrong-${count}`, ...from('198.51.100.9'), asIs: true })
+    await service.send('GET', '/v1/me', { key: `wrong-${count}`, ...from('198.51.100.9') })
   await service.send('GET', '/v1/me', { key: null, ...from('2001:db8::8') })
   await service.logged()
 

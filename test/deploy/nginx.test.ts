@@ -120,7 +120,7 @@ test('an address has at most 256 requests in progress, and slow bodies are not w
   onTestFinished(() => slow.forEach((connection) => void connection.close()))
   for (const connection of slow.slice(0, 3)) await connection.send(Buffer.alloc(800_000, 'x'))
   const refusal = async () => {
-    const { status, headers, body } = await send('GET', '/v1/me', { key: actor.key, asIs: true })
+    const { status, headers, body } = await send('GET', '/v1/me', { key: actor.key })
     return { status, wait: headers.get('retry-after'), type: body?.error?.type }
   }
   const send = sender(proxy.fetch, proxy.url)

@@ -20,7 +20,7 @@ const setRules = (actor: Actor, ...rules: object[]) =>
 const leftOf = async (actor: Actor) =>
   (await actor.send('GET', '/sandbox/faults')).body.data.rules.map(({ left }: { left: object }) => left)
 const once = (actor: Actor, method: string, path: string, body?: object) =>
-  actor.send(method, path, { asIs: true, ...(body ? { body } : {}) })
+  actor.send(method, path, body ? { body } : {})
 
 /** Sends a request over a socket; resolves with the bytes that the client reads and how the connection ends. */
 function captured(request: string): Promise<{ bytes: string; end: string }> {
@@ -281,7 +281,7 @@ test.concurrent('exactly seven of two hundred concurrent requests over two proce
   const through = [service, other].map(
     ({ send }) =>
       () =>
-        send('GET', '/sandbox/me', { key: actor.key, asIs: true }),
+        send('GET', '/sandbox/me', { key: actor.key }),
   )
   await setRules(actor, { fault: 'bad_gateway', after: 20, times: 7 })
   const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => through[index % 2]?.()))

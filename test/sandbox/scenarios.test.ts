@@ -283,7 +283,6 @@ test.concurrent('scenarios of one sandbox take turns over two processes, and one
         send('POST', '/sandbox/scenarios/last-unit', {
           key: actor.key,
           body: { listing_id: 2002 },
-          asIs: true,
         }),
   )
   const answers = await Promise.all([0, 1, 0, 1].map((index) => through[index]?.()))

@@ -11,7 +11,6 @@ import { compose, type OpenContext } from '../../src/process/wiring.ts'
 import { onScopeEnd } from './databases.ts'
 import { environmentOf } from './environment.ts'
 import { readFixture } from './fixtures.ts'
-import { isSoak } from './soak.ts'
 
 /** A response with a parsed body; `text` is the unparsed body. */
 export interface TestResponse {
@@ -28,8 +27,11 @@ export interface Sending {
   body?: unknown
   /** Sent instead of the actor's key; null sends no key. */
   key?: string | null
-  /** True to return the first response, even if it asks for a retry. */
-  asIs?: boolean
+  /**
+   * True to send the request again, as partners do, while the response is a 409 or 500 with a `Retry-After`. Only for
+   * requests that race on purpose or that meet a fault, because a request on its own must succeed the first time.
+   */
+  repeatWhileBusy?: boolean
 }
 
 /** A host with a key, and a function that sends requests with the key. */
@@ -129,20 +131,17 @@ function countRequests(app: TestApp['app'], { metrics }: Pick<OpenContext, 'metr
   return counts
 }
 
-/**
- * Returns a function that sends requests, in this process or over a real socket. A request that a busy machine could
- * not serve in time (409 or 500 with `Retry-After`) is sent again; soaks check such responses themselves.
- */
+/** Returns a function that sends requests, in this process or over a real socket. */
 export function sender(handle: (request: Request) => Promise<Response>, base = 'http://localhost') {
   return async (
     method: string,
     path: string,
-    { headers, body, key, asIs = isSoak }: Sending = {},
+    { headers, body, key, repeatWhileBusy = false }: Sending = {},
   ): Promise<TestResponse> => {
     const init: RequestInit = { method, headers: { ...(key ? { 'x-api-key': key } : {}), ...headers } }
     if (body !== undefined) init.body = typeof body === 'string' ? body : JSON.stringify(body)
     let response = await handle(new Request(base + path, init))
-    while (!asIs && mayComeAgain(response)) {
+    while (repeatWhileBusy && mayComeAgain(response)) {
       await Bun.sleep(Number(response.headers.get('retry-after')) * 1000)
       response = await handle(new Request(base + path, init))
     }

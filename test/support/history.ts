@@ -64,7 +64,9 @@ export function httpFeed(
         if (value !== undefined) query.set(name, String(value))
       const path = `/v1/integrations/provider_one/${kind}?${query}`
       for (;;) {
-        const response = await sender(send, pickUrl())('GET', path, { key, asIs: false }).catch(() => null)
+        const response = await sender(send, pickUrl())('GET', path, { key, repeatWhileBusy: true }).catch(
+          () => null,
+        )
         if (response === null) continue
         expect(response.status, response.text).toBe(200)
         const { pagination } = response.body.meta

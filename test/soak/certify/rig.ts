@@ -51,7 +51,7 @@ export async function certify(
 /** Starts a certification. If the process dies before it responds, finds the certification that it started. */
 async function begin(actor: Pick<Actor, 'send'>, path: string, body: object): Promise<number> {
   // Repeats a request that a busy machine could not serve in time, as partners do.
-  const started = await actor.send('POST', path, { body, asIs: false })
+  const started = await actor.send('POST', path, { body, repeatWhileBusy: true })
   if (started.status === 201) return started.body.data.id
   const [newest] = (await actor.send('GET', path)).body.data
   if (started.status !== 409 || newest?.status !== 'running') throw new Error(started.text)
@@ -72,7 +72,7 @@ async function follow(
   } else if (asked.action === 'upload_state')
     await actor.send('PUT', `${path}/state`, {
       body: { bookings: [...product.stored.values()] },
-      asIs: false,
+      repeatWhileBusy: true,
     })
   // Not awaited, because `next` may change while the product retries. A product that gives up fails its case.
   else void product.act(asked).catch(() => {})

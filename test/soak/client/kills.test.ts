@@ -90,7 +90,9 @@ async function entry(home: string): Promise<string> {
 
 function start(home: string, { key }: Actor, kind: string) {
   return Bun.spawn(['node', 'loop.mjs', service.url, key, kind], {
-    ...{ cwd: home, stdout: 'ignore', stderr: 'inherit' },
+    cwd: home,
+    stdout: 'ignore',
+    stderr: 'inherit',
     env: { PATH: process.env.PATH ?? '' },
   })
 }
@@ -102,8 +104,8 @@ async function startWriting(actor: Actor): Promise<() => Promise<void>> {
   let isOver = false
   const writing = (async () => {
     while (!isOver) {
-      const made = await actor.send('POST', '/v1/bookings', { body, asIs: false })
-      await actor.send('POST', `/v1/bookings/${made.body.data.booking_id}/confirm`, { asIs: false })
+      const made = await actor.send('POST', '/v1/bookings', { body, repeatWhileBusy: true })
+      await actor.send('POST', `/v1/bookings/${made.body.data.booking_id}/confirm`, { repeatWhileBusy: true })
       await Bun.sleep(20)
     }
   })()

@@ -41,7 +41,7 @@ const settings = (database: string) => ({
 /** Returns a function that sends requests to a service and, as partners do, repeats them if asked to. */
 function overSocket({ url }: ServiceProcess): ReturnType<typeof sender> {
   const send = sender(fetch, url)
-  return (method, path, sending) => send(method, path, { asIs: false, ...sending })
+  return (method, path, sending) => send(method, path, { repeatWhileBusy: true, ...sending })
 }
 
 async function watch(environment: Record<string, string>, main?: string): Promise<Watched> {
