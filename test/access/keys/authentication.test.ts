@@ -20,8 +20,8 @@ test('TRUSTED_PROXIES trusts only the networks it names', () => {
   const { trustedProxies } = readConfig({ TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.1 2001:db8::/32' })
   const headers = new Headers({ 'x-forwarded-for': '203.0.113.9' })
   const of = (socket: string) => clientAddress(socket, headers, trustedProxies)
-  expect([of('10.1.2.3'), of('192.0.2.1'), of('2001:db8::5')]).toEqual(Array(3).fill('203.0.113.9'))
-  expect([of('11.1.2.3'), of('192.0.2.2')]).toEqual(['11.1.2.3', '192.0.2.2'])
+  expect(['10.1.2.3', '192.0.2.1', '2001:db8::5'].map(of)).toEqual(Array(3).fill('203.0.113.9'))
+  expect(['11.1.2.3', '192.0.2.2'].map(of)).toEqual(['11.1.2.3', '192.0.2.2'])
   expect(clientAddress('10.1.2.3', headers, new BlockList())).toBe('10.1.2.3')
 })
 
@@ -58,8 +58,8 @@ test.each([
   const created = await actor.send('POST', '/v1/users', { body, headers })
   await proxied.logged()
   await proxied.live.usage.flush()
-  const logged = await actor.send('GET', '/v1/requests')
   const { addresses } = await findKey(proxied.live.db, String(actor.keyId))
+  const logged = await actor.send('GET', '/v1/requests')
   expect({
     login_ip: created.body.data.login_ip,
     requests: logged.body.data.map(({ address }: { address: string }) => address),
@@ -84,12 +84,8 @@ test('TRUSTED_PROXIES may name a proxy in a mapped form', () => {
   const { trustedProxies } = readConfig({ TRUSTED_PROXIES: '::ffff:10.0.0.0/104 ::ffff:c000:0201' })
   const headers = new Headers({ 'x-forwarded-for': '203.0.113.9' })
   const of = (socket: string) => clientAddress(socket, headers, trustedProxies)
-  expect([of('10.1.2.3'), of('::ffff:10.1.2.3'), of('192.0.2.1'), of('192.0.2.2')]).toEqual([
-    '203.0.113.9',
-    '203.0.113.9',
-    '203.0.113.9',
-    '192.0.2.2',
-  ])
+  expect(['10.1.2.3', '::ffff:10.1.2.3', '192.0.2.1'].map(of)).toEqual(Array(3).fill('203.0.113.9'))
+  expect(of('192.0.2.2')).toBe('192.0.2.2')
 })
 
 test('unknown keys count against the whole /64 network of an IPv6 client', async () => {

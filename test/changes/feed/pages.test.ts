@@ -207,43 +207,46 @@ test.each([
   expect({ status, path: body.error.errors[0].path }).toEqual({ status: 422, path: 'cursor' })
 })
 
+/** Returns the reads of `work` as the database's profiler saw them, because what a read costs is not in any response. */
+async function profiled(work: () => Promise<unknown>) {
+  const begun = new Date()
+  await db.db?.command({ profile: 2 })
+  await work()
+  await db.db?.command({ profile: 0 })
+  return (
+    db
+      .collection('system.profile')
+      // Change streams keep sending `getMore` even if nobody polls.
+      .find({ ns: /host_clocks|bookings|listings|page_ends/, op: { $ne: 'getmore' }, ts: { $gte: begun } })
+      .toArray()
+  )
+}
+
+const sumOf = (counts: number[]) => counts.reduce((sum, count) => sum + count, 0)
+
 test('a jump to the last page reads only that page', async () => {
   const { ids, page } = await hostWith(40)
-  await db.db?.command({ profile: 2 })
-  const last = await page('&page=14')
-  await db.db?.command({ profile: 0 })
-  expect(last.ids).toEqual(ids.slice(39))
-  const reads = await db
-    .collection('system.profile')
-    .find({ ns: /bookings$/, op: 'query', 'command.filter.host_id': { $exists: true } })
-    .sort({ ts: -1 })
-    .limit(2)
-    .toArray()
-  expect(reads).toHaveLength(2)
-  for (const { keysExamined } of reads) expect(keysExamined).toBeLessThan(6)
+  let last: number[] = []
+  const operations = await profiled(async () => {
+    last = (await page('&page=14')).ids
+  })
+  expect(last).toEqual(ids.slice(39))
+  // The total is counted, but no page before the last one is read.
+  const reads = operations.filter(({ op }) => op === 'query')
+  expect(sumOf(reads.map(({ keysExamined }) => keysExamined))).toBeLessThan(12)
 })
 
-test('an idle poll reads only the end of one index', async () => {
+test('an idle poll examines no index entry and no document', async () => {
   const { actor, page } = await hostWith(3)
   const last = (await readHostClock(db, actor.hostId)).toISOString()
   const query = `&updated_after=${encodeURIComponent(last.slice(0, 19).replace('T', ' '))}`
   expect((await page(query)).pagination).toMatchObject({ total: 0, last_page: 1, next_cursor: null })
-  const begun = new Date()
-  await db.db?.command({ profile: 2 })
-  for (let count = 0; count < 5; count += 1) await page(query)
-  await db.db?.command({ profile: 0 })
-  const operations = await db
-    .collection('system.profile')
-    // Change streams keep sending `getMore` even if nobody polls.
-    .find({ ns: /host_clocks|bookings|listings|page_ends/, op: { $ne: 'getmore' }, ts: { $gte: begun } })
-    .toArray()
-  expect(
-    operations.map(({ ns, op, keysExamined, docsExamined, planSummary }) => [
-      ns.split('.')[1],
-      op,
-      keysExamined,
-      docsExamined,
-      planSummary,
-    ]),
-  ).toEqual(Array(5).fill(['bookings', 'query', 0, 0, 'IXSCAN { host_id: 1, updated_at: 1 }']))
+  const operations = await profiled(async () => {
+    for (let count = 0; count < 5; count += 1) await page(query)
+  })
+  expect(operations).not.toEqual([])
+  expect({
+    keys: sumOf(operations.map(({ keysExamined }) => keysExamined)),
+    documents: sumOf(operations.map(({ docsExamined }) => docsExamined)),
+  }).toEqual({ keys: 0, documents: 0 })
 })

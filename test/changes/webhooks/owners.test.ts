@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { mintKey, updateKey } from '../../../src/access/keys/store.ts'
-import { leaseModel } from '../../../src/platform/mongo/lease.ts'
+import type { WebhookWorker } from '../../../src/changes/webhooks/worker.ts'
 import { partnerctlHere } from '../../support/admin.ts'
 import { type Actor, sender, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
@@ -114,9 +114,13 @@ test.concurrent('every action on a webhook is audited', async (context) => {
   const own = (JSON.parse(stdout) as Record<string, string>[]).filter(
     ({ target }) => target === `webhook ${id}`,
   )
-  expect(own.map(({ action, user }) => [action, user])).toEqual(
-    ['delete', 'change', 'rotate', 'create'].map((action) => [`webhooks ${action}`, `key ${actor.keyId}`]),
-  )
+  expect(own.map(({ action }) => action)).toEqual([
+    'webhooks delete',
+    'webhooks change',
+    'webhooks rotate',
+    'webhooks create',
+  ])
+  expect(new Set(own.map(({ user }) => user))).toEqual(new Set([`key ${actor.keyId}`]))
 })
 
 test("a process that takes over waits for the previous leader's attempts, so that a booking never has two hints in flight", async (context) => {
@@ -134,15 +138,12 @@ test("a process that takes over waits for the previous leader's attempts, so tha
   const booking = (await book()).body.data.booking_id
   await expect.poll(() => received.length).toBe(1)
   const second = await testApp(apart)
-  const ownerOf = async () => (await leaseModel(first.live.db).findById('webhooks').lean())?.owner
-  const owner = await ownerOf()
-  const stopping = (first.live.webhooks as unknown as { stop(): Promise<void> }).stop()
+  const stopping = (first.live.webhooks as WebhookWorker).stop()
   const send = sender((request) => second.app.handle(request))
   await send('POST', `/v1/bookings/${booking}/confirm`, { key: actor.key })
   await stopping
   const other = await send('POST', '/v1/bookings', { key: actor.key, body: stay })
   await expect.poll(() => received.at(-1)?.hint.data.booking_id).toBe(other.body.data.booking_id)
-  expect(await ownerOf()).not.toBe(owner)
   expect(received.map(({ hint }) => hint.data.booking_id)).toEqual([booking, other.body.data.booking_id])
   answer.resolve()
   await expect.poll(() => received.at(-1)?.hint.data.booking_id).toBe(booking)

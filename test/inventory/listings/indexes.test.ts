@@ -9,7 +9,8 @@ const service = await testApp({ MONGODB_URL: await ownDatabase() })
 const { db } = service.live
 const host = 1
 const neighbour = 2
-const listings = 20_000
+/** Twenty times what a query may examine, so a scan cannot be taken for a page. */
+const listings = 1000
 
 beforeAll(async () => {
   await fillPortfolio(db, host, listings, 1)
@@ -22,8 +23,9 @@ interface Stage {
   inputStages?: Stage[]
 }
 
-function stagesOf(stage: Stage): string[] {
-  return [stage.stage, ...[stage.inputStage ?? [], stage.inputStages ?? []].flat().flatMap(stagesOf)]
+function stagesOf({ stage, inputStage, inputStages = [] }: Stage): string[] {
+  const inputs = inputStage ? [inputStage, ...inputStages] : inputStages
+  return [stage, ...inputs.flatMap(stagesOf)]
 }
 
 async function explain(query: Parameters<typeof listingQuery>[2], page = 1) {
@@ -40,15 +42,13 @@ const queries = [
   ...sorts.map((sort) => ({ sort, order: sort === 'updated_at' ? ('asc' as const) : ('desc' as const) })),
 ]
 
-describe.each(queries)('a page of 20,000 listings with %j', (query) => {
+describe.each(queries)('a page of many listings with %j', (query) => {
   test('reads only its own rows, in the order of an index', async () => {
     const { stages, stats } = await explain(query)
     expect(stages).not.toContain('SORT')
     expect(stages).toContain('IXSCAN')
-    expect({ nReturned: stats.nReturned, totalDocsExamined: stats.totalDocsExamined }).toEqual({
-      nReturned: 50,
-      totalDocsExamined: 50,
-    })
+    expect(stats.nReturned).toBe(50)
+    expect(stats.totalDocsExamined).toBeLessThanOrEqual(50)
     expect(stats.totalKeysExamined).toBeLessThanOrEqual(51)
   })
 

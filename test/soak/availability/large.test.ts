@@ -30,7 +30,8 @@ test('GET availability of 146,000 rows does not keep other requests waiting', as
       slowest = Math.max(slowest, await millisecondsOf(async () => expect((await me()).status).toBe(200)))
     }
     const { status, body } = await large
-    expect([status, rowsOf(body.data.availabilities).length > 140_000]).toEqual([200, true])
+    expect(status).toBe(200)
+    expect(rowsOf(body.data.availabilities).length).toBeGreaterThan(140_000)
     expect(Object.keys(body.meta)).toEqual(['request_id', 'pagination'])
     expect(slowest / control).toBeLessThan(100)
   } finally {

@@ -17,7 +17,8 @@ const count = ({ commandName }: { commandName: string }) => {
   statements += 1
   if (statements === Number(last)) process.kill(process.pid, 'SIGKILL')
 }
-db.getClient().on(at === 'started' ? 'commandStarted' : 'commandSucceeded', count as never)
+if (at === 'started') db.getClient().on('commandStarted', count)
+else db.getClient().on('commandSucceeded', count)
 await eraseGuest({ db, clock: systemClock }, user)
 console.log(statements)
 await db.close()

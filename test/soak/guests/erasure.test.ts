@@ -148,7 +148,8 @@ async function eraseUntil(userId: number, statement: number, at: 'started' | 'su
 
 /** Kills a new guest's erasure, repeats it and checks the result. Returns false if it finished before the kill. */
 async function killAndRepeat(actor: Actor, place: Place, round: number): Promise<boolean> {
-  const [statement, at] = [1 + Math.floor(round / 2), round % 2 === 0 ? 'started' : 'succeeded'] as const
+  const statement = 1 + Math.floor(round / 2)
+  const at = round % 2 === 0 ? 'started' : 'succeeded'
   const { user_id, canary } = await makeGuest(actor, place)
   const { isDone } = await eraseUntil(user_id, statement, at)
   const before = await erasedSoFar(actor.hostId)
@@ -190,18 +191,18 @@ async function makeOldGuests(actor: Actor, firstId: number): Promise<void> {
   const { _id: __, ...booking } = await bookingModel(db).findOne({ id: booking_id }).lean().orFail()
   const ids = Array.from({ length: oldOfHost }, (_, index) => firstId + index)
   const emailOf = (id: number) => `old-${id}@example.com`
-  await userModel(db).collection.insertMany(
-    ids.map((id) => ({ ...user, id, email: emailOf(id), email_key: emailOf(id) })) as never,
-  )
+  await db
+    .collection('users')
+    .insertMany(ids.map((id) => ({ ...user, id, email: emailOf(id), email_key: emailOf(id) })))
   const longAgo = { checkin_at: '2012-01-01', checkout_at: '2012-02-01' }
-  await bookingModel(db).collection.insertMany(
+  await db.collection('bookings').insertMany(
     ids.map((id, index) => ({
       ...booking,
       ...longAgo,
       id,
       user_id: id,
       updated_at: new Date(1_300_000_000_000 + index * 1000),
-    })) as never,
+    })),
   )
 }
 

@@ -106,8 +106,8 @@ test.concurrent("at most ten hints are in flight per endpoint and one per bookin
   // 13 bookings and 3 messages, because each message gets its own hint.
   await expect.poll(() => slow.received.length).toBe(16)
   expect(most).toEqual({ inFlight: 10, ofBooking: 1 })
-  const ids = slow.received.flatMap(({ hint }) => hint.data.message_id ?? [])
-  expect(new Set(ids).size).toBe(3)
+  const ids = slow.received.map(({ hint }) => hint.data.message_id)
+  expect(new Set(ids.filter((id) => id !== undefined)).size).toBe(3)
 })
 
 test('an endpoint gets at most twenty attempts a second, however many hints wait', async (context) => {

@@ -51,11 +51,11 @@ test('partnerctl bookings confirm and cancel change the status and the version o
   const confirmed = JSON.parse((await bookings('confirm', String(booking_id))).stdout)
   expect(confirmed).toMatchObject({ booking_id, host_id: actor.hostId, status: 'confirmed' })
   const middle = await feed()
-  expect([middle.status, middle.version > before.version, middle.version]).toEqual([
-    'confirmed',
-    true,
-    confirmed.version,
-  ])
+  expect({ status: middle.status, version: middle.version }).toEqual({
+    status: 'confirmed',
+    version: confirmed.version,
+  })
+  expect(middle.version > before.version).toBe(true)
   const refused = await bookings('confirm', String(booking_id))
   expect({ code: refused.code, stdout: refused.stdout, stderr: refused.stderr }).toEqual({
     code: 1,
@@ -66,46 +66,5 @@ test('partnerctl bookings confirm and cancel change the status and the version o
   const cancelled = JSON.parse((await bookings('cancel', String(booking_id), '--reason', 'Flood')).stdout)
   expect(cancelled).toMatchObject({ status: 'cancelled', cancellation_reason: 'Flood' })
   expect((await feed()).version > middle.version).toBe(true)
-  expect((await bookings('cancel', String(booking_id))).code).toBe(1)
-  expect((await bookings('cancel', '999999999')).code).toBe(1)
   expect((await bookings('cancel', 'x')).code).toBe(2)
-})
-
-test('partnerctl audit list shows each administrative action with its user and machine', async () => {
-  const { booking_id } = await seedBooking(await service.actor())
-  await bookings('confirm', String(booking_id))
-  const { stdout } = await partnerctl(['audit', 'list', '--limit', '200', '--json'], environment())
-  const acts = JSON.parse(stdout) as Record<string, string>[]
-  const act = acts.find(({ target }) => target === `booking ${booking_id}`)
-  expect(act).toEqual({
-    id: expect.stringMatching(/^[0-9a-f]{24}$/),
-    at: expect.any(String),
-    user: expect.stringMatching(/\S/),
-    machine: expect.stringMatching(/\S/),
-    sudo_user: null,
-    database_user: null,
-    action: 'bookings confirm',
-    target: `booking ${booking_id}`,
-    reason: null,
-  })
-  // Reading page by page gives the same entries in the same order as reading all of them as NDJSON.
-  const page = async (...args: string[]) =>
-    JSON.parse((await partnerctl(['audit', 'list', '--json', ...args], environment())).stdout) as {
-      id: string
-    }[]
-  const first = await page('--limit', '1', '--until', '2999-01-01')
-  const [second] = await page('--limit', '1', '--after', first[0]?.id as string)
-  const lines = await partnerctl(
-    ['audit', 'list', '--output', 'ndjson', '--since', '2020-01-01'],
-    environment(),
-  )
-  const ids = lines.stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line).id as string)
-  expect(new Set(ids).size).toBe(ids.length)
-  expect(ids.indexOf(second?.id as string) - ids.indexOf(first[0]?.id as string)).toBe(1)
-  expect((await partnerctl(['audit', 'list', '--output', 'ndjson', '--json'], environment())).code).toBe(2)
-  expect((await partnerctl(['audit', 'list', '--after', 'f'.repeat(24)], environment())).code).toBe(1)
-  expect((await partnerctl(['audit', 'list', '--since', 'yesterday'], environment())).code).toBe(2)
 })

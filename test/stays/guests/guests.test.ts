@@ -45,7 +45,8 @@ test('a guest is exported with all stored data, none of which is left after thei
   const exported = JSON.parse(document.stdout)
   // Keys and passwords are stored only as hashes.
   const stored = guest.made.filter((text) => !/^Canary(KeyOf|Password)/.test(text))
-  for (const text of stored) expect([text, document.stdout.includes(text)]).toEqual([text, true])
+  for (const text of stored)
+    expect({ text, isExported: document.stdout.includes(text) }).toEqual({ text, isExported: true })
   expect(Object.keys(exported)).toEqual(['user', 'bookings', 'conversations', 'stored_responses', 'audit'])
   expect(exported.stored_responses).toHaveLength(4)
   expect(document.stdout).not.toContain('password_hash')

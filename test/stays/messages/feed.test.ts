@@ -30,14 +30,20 @@ async function hostWithBooking() {
   const { user_id, listing_id, room_type_id, booking_id } = await seedBooking(actor)
   const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
   const book = async (): Promise<number> => {
-    const response = await actor.send('POST', '/v1/bookings', { body: { ...stay, message: 'Hi' } })
+    const response = await actor.send('POST', '/v1/bookings', {
+      body: { ...stay, message: 'Hi' },
+      repeatWhileBusy: true,
+    })
     return response.body.data.booking_id
   }
   return { actor, booking_id, listing_id, book }
 }
 
 const send = (actor: Actor, bookingId: number, text: string) =>
-  actor.send('POST', `/v1/bookings/${bookingId}/messages`, { body: { message: { text } } })
+  actor.send('POST', `/v1/bookings/${bookingId}/messages`, {
+    body: { message: { text } },
+    repeatWhileBusy: true,
+  })
 
 test('the message feed lists the messages of all bookings in sending order, each with its own version', async () => {
   const { actor, booking_id, listing_id, book } = await hostWithBooking()

@@ -34,7 +34,9 @@ test('the response to a rates write names its job, which is applied, and the pri
   const own = await partner()
   const pushed = await own.push(10, 20)
   const { job_id } = pushed.body.meta
-  expect([pushed.status, Number.isSafeInteger(job_id), job_id > 0]).toEqual([200, true, true])
+  expect(pushed.status).toBe(200)
+  expect(job_id).toSatisfy(Number.isSafeInteger)
+  expect(job_id).toBeGreaterThan(0)
   const job = (await own.job(job_id)).body.data
   expect(job).toEqual({
     id: job_id,

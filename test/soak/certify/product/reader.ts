@@ -31,15 +31,23 @@ export class Reader {
     if (this.site.is('forgets-what-it-missed') && this.hasSynced) this.position = versionOf(new Date())
   }
 
+  /** Returns the milliseconds to wait before the next poll. */
+  private untilNextPoll(): number {
+    const { pause = 700, reads } = this.site.habits
+    if (reads === 'wait') return 0
+    if (this.site.is('polls-too-often') && this.hasSynced) return 60
+    return pause
+  }
+
   /** Polls until `signal` is aborted or the key is refused. Waits longer after each failure. */
   async loop(signal: AbortSignal): Promise<void> {
-    const { pause = 700, reads = 'page' } = this.site.habits
+    const { pause = 700 } = this.site.habits
     let failures = 0
     while (!signal.aborted) {
       try {
         await this.sync()
         failures = 0
-        const rest = reads === 'wait' ? 0 : this.site.is('polls-too-often') && this.hasSynced ? 60 : pause
+        const rest = this.untilNextPoll()
         const woken = this.site.habits.hinted && !this.site.is('hints-unread') ? [this.hint.promise] : []
         if (rest > 0) await this.site.rest(rest, ...woken)
         if (this.site.is('only-hints') && this.hasSynced) await this.site.rest(null, this.hint.promise)

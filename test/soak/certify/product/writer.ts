@@ -73,11 +73,15 @@ export class Writer {
         if (status === 422 && this.site.is('repeats-422') && tries < 3) await Bun.sleep(300)
         else return
       } catch (error) {
-        const through = this.site.is('pushes-through-429') && error instanceof Failed
-        await Bun.sleep(
-          through ? 150 : error instanceof Failed && error.retryAfter > 0 ? error.retryAfter * 1000 : 300,
-        )
+        await Bun.sleep(this.pauseAfter(error))
       }
+  }
+
+  /** Returns the milliseconds to wait after a failed push. */
+  private pauseAfter(error: unknown): number {
+    if (!(error instanceof Failed)) return 300
+    if (this.site.is('pushes-through-429')) return 150
+    return error.retryAfter > 0 ? error.retryAfter * 1000 : 300
   }
 
   private async book({ listing_id, room_type_id, checkin_at, checkout_at }: NextAction): Promise<void> {
