@@ -12,6 +12,7 @@ import {
   requestRecordModel,
 } from '../../src/certification/model.ts'
 import { firstRefused, gradeRefusedResend, withoutAutomaticRetries } from '../../src/certification/step.ts'
+import type { AvailabilityItem } from '../../src/inventory/availability/schema.ts'
 import { prepareAvailability } from '../../src/inventory/availability/write.ts'
 import { runUnit } from '../../src/platform/mongo/transactions.ts'
 import { signingKey } from '../../src/platform/secrets/signing-keys.ts'
@@ -234,13 +235,22 @@ describe.concurrent('a course', () => {
     const graded = async () => {
       await actor.send('GET', `${feed}?page=2`)
       const { cases } = await service.look(actor.keyId, id)
-      return cases.slice(2).map(({ name, status, because }) => [name, status, because])
+      return cases.slice(2)
     }
-    await expect.poll(graded, { interval: 300 }).toEqual([
-      ['webhooks.forged', 'skipped', 'Cannot be judged because genuine hints are refused too'],
-      ['webhooks.old', 'skipped', 'Cannot be judged because genuine hints are refused too'],
-      ['webhooks.doubled', 'failed', expect.stringContaining('got the response 401 and the response 401')],
-      ['webhooks.lost', 'skipped', 'Cannot be judged until a hint has been answered with 2xx'],
+    const refusedToo = 'Cannot be judged because genuine hints are refused too'
+    await expect.poll(graded, { interval: 300 }).toMatchObject([
+      { name: 'webhooks.forged', status: 'skipped', because: refusedToo },
+      { name: 'webhooks.old', status: 'skipped', because: refusedToo },
+      {
+        name: 'webhooks.doubled',
+        status: 'failed',
+        because: expect.stringContaining('got the response 401 and the response 401'),
+      },
+      {
+        name: 'webhooks.lost',
+        status: 'skipped',
+        because: 'Cannot be judged until a hint has been answered with 2xx',
+      },
     ])
   })
 
@@ -391,9 +401,9 @@ describe.concurrent('a certification', () => {
     await book().catch(() => null)
     await actor.send('GET', '/sandbox/integrations/provider_one/bookings?per_page=3')
     const records = await requestRecordModel(db).find({ certification_id: id }).lean()
-    expect(records.map(({ operation, fault, delivered }) => [operation, fault, delivered])).toEqual([
-      ['POST /sandbox/bookings', 'lost_response', 0],
-      ['GET /sandbox/integrations/:provider/bookings', null, 3],
+    expect(records).toMatchObject([
+      { operation: 'POST /sandbox/bookings', fault: 'lost_response', delivered: 0 },
+      { operation: 'GET /sandbox/integrations/:provider/bookings', fault: null, delivered: 3 },
     ])
     expect(JSON.stringify(records)).not.toContain(secret)
     const faultsOfBookings = async () => {
@@ -490,7 +500,9 @@ describe.concurrent('a certification', () => {
     const { next } = await until(actor, id, 'push_change')
     const { action: _, text: __, ...asked } = next as NonNullable<typeof next>
     const { scope } = await stored(id)
-    const items = await prepareAvailability(service.context.sandbox, scope as number, [asked as never])
+    const items = await prepareAvailability(service.context.sandbox, scope as number, [
+      asked as AvailabilityItem,
+    ])
     await runUnit(db, items)
     await lookOnce(id)
     const graded = async () =>

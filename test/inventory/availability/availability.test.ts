@@ -50,10 +50,10 @@ test('POST availability accepts ids as strings, and GET shows its rows trimmed a
     meta: Object.keys(response.body.meta),
   }).toEqual({ status: 200, data: ['message'], meta: ['request_id'] })
   const rows = (await read()).data.availabilities[listing_id][roomTypes[0] as number]
-  expect(rows.map((row: Record<string, unknown>) => [row.start_date, row.end_date, row.available])).toEqual([
-    ['2027-03-01', '2027-03-09', 2],
-    ['2027-03-10', '2027-03-12', 0],
-    ['2027-03-13', '2027-03-31', 2],
+  expect(rows).toMatchObject([
+    { start_date: '2027-03-01', end_date: '2027-03-09', available: 2 },
+    { start_date: '2027-03-10', end_date: '2027-03-12', available: 0 },
+    { start_date: '2027-03-13', end_date: '2027-03-31', available: 2 },
   ])
   expect(rows[0]).toEqual({
     id: expect.any(Number),

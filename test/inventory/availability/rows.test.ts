@@ -175,8 +175,8 @@ test('concurrent compactions and writes of a room type lose no row', async () =>
     ])
   }
   const rows = await read(owner)
-  expect(rows.map(({ start_date, available }) => [start_date, available])).toEqual(
-    Array.from({ length: 10 }, (_, round) => [day(round * 3), round]),
+  expect(rows).toMatchObject(
+    Array.from({ length: 10 }, (_, round) => ({ start_date: day(round * 3), available: round })),
   )
 })
 

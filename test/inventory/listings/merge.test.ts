@@ -92,11 +92,11 @@ describe('mergeListing()', () => {
     const merged = merge(base(), {
       room_types: [{ name: 'C' }, { id: 'd', name: 'D' }, { id: 'a', rooms: [{ id: 'r9' }] }],
     })
-    expect(merged.room_types.map(({ name, partner_id }) => [name, partner_id])).toEqual([
-      ['A', 'a'],
-      ['B', 'b'],
-      ['C', null],
-      ['D', 'd'],
+    expect(merged.room_types).toMatchObject([
+      { name: 'A', partner_id: 'a' },
+      { name: 'B', partner_id: 'b' },
+      { name: 'C', partner_id: null },
+      { name: 'D', partner_id: 'd' },
     ])
     expect(merged.room_types[0]?.rooms.map(({ partner_id }) => partner_id)).toEqual(['r1', '7', 'r9'])
   })

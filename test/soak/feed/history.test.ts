@@ -24,7 +24,7 @@ async function runHistory(seed: number, changes: number, isKilled: boolean, wait
   const actor = await service.actor()
   const { user_id, listing_id, room_type_id, booking_id } = await seedBooking(actor)
   const living = await Promise.all([startService(testEnvironment()), startService(testEnvironment())])
-  const [survivor, victim] = [...living] as [ServiceProcess, ServiceProcess]
+  const [survivor, victim] = living
   const body = { user_id, listing_id, room_type_id, checkin_at: '2030-01-01', checkout_at: '2030-01-05' }
   // Any process that is still alive may serve the request.
   const anyUrl = () => (living[Math.floor(random() * living.length)] as ServiceProcess).url

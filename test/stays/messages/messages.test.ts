@@ -45,9 +45,9 @@ test("POST messages sends a host's message and responds 201, and GET shows it af
   })
   const read = await actor.send('GET', pathOf(booking_id))
   expect(read.body.data.messages[1]).toEqual(body.data.message)
-  expect(read.body.data.messages.map(({ sender, text }: Record<string, string>) => [sender, text])).toEqual([
-    ['guest', 'I arrive with the night train, around 08:00'],
-    ['host', 'Welcome!'],
+  expect(read.body.data.messages).toMatchObject([
+    { sender: 'guest', text: 'I arrive with the night train, around 08:00' },
+    { sender: 'host', text: 'Welcome!' },
   ])
   expect(read.body.meta.pagination).toEqual({
     current_page: 1,
