@@ -15,8 +15,9 @@ const listening = other.app.listen({ hostname: '127.0.0.1', port: 0 })
 const port = listening.server?.port as number
 const overSocket = sender(fetch, `http://127.0.0.1:${port}`)
 
+/** Sets rules. Usually a test's first request, which fills its sandbox while the other tests fill theirs. */
 const setRules = (actor: Actor, ...rules: object[]) =>
-  actor.send('PUT', '/sandbox/faults', { body: { rules } })
+  actor.send('PUT', '/sandbox/faults', { body: { rules }, repeatWhileBusy: true })
 const leftOf = async (actor: Actor) =>
   (await actor.send('GET', '/sandbox/faults')).body.data.rules.map(({ left }: { left: object }) => left)
 const once = (actor: Actor, method: string, path: string, body?: object) =>
@@ -185,7 +186,7 @@ test.concurrent('a lost request does nothing, a lost response follows the whole 
 
 test.concurrent('errors, pages and large lists are lost and cut like other responses', async ({ expect }) => {
   const actor = await service.actor()
-  await actor.send('GET', '/sandbox/me')
+  await actor.send('GET', '/sandbox/me', { repeatWhileBusy: true })
   await setRules(actor, { fault: 'lost_response', times: 2 }, { fault: 'cut_response', times: 2 })
   const get = (path: string) => wire('GET', path, actor.key)
   expect(await get('/sandbox/bookings/1/messages')).toEqual({ bytes: '', end: 'ECONNRESET' })
@@ -431,7 +432,7 @@ test.concurrent('hints are lost, doubled, late, forged and old, as their rules s
 
 test.concurrent('a new sandbox has no rules and serves requests', async ({ expect }) => {
   const actor = await service.actor()
-  await actor.send('GET', '/sandbox/me')
+  await actor.send('GET', '/sandbox/me', { repeatWhileBusy: true })
   const stored = await sandboxModel(service.sandbox.db).findOne({ key_id: actor.keyId }).lean().orFail()
   expect(stored.rules).toEqual([])
   expect((await overSocket('GET', '/sandbox/me', { key: actor.key })).status).toBe(200)
