@@ -22,6 +22,7 @@ test('the first request of each create succeeds, even if eight hosts create over
     const booking = await create('/v1/bookings', {
       user_id: user.body.data.user_id,
       listing_id: listing.body.data.id,
+      room_type_id: listing.body.data.room_types[0].id,
       checkin_at: '2031-01-01',
       checkout_at: '2031-02-01',
     })
