@@ -148,7 +148,6 @@ test('a request whose twin finished first, but whose response is gone, may be re
     key: owner.key,
     headers: { 'idempotency-key': 'k8' },
     body: { name: 'Twin' },
-    asIs: true,
   }
   const lookedUp = nextLookUp()
   const late = service.send('POST', '/v1/listings', sending)
