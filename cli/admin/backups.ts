@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { endOverlaps } from '../../src/access/keys/store.ts'
 import { findEnabledWebhooks } from '../../src/changes/webhooks/store.ts'
-import { switchWebhook } from '../../src/changes/webhooks/switch.ts'
+import { type SwitchContext, turnOff } from '../../src/changes/webhooks/switch.ts'
 import { toTimestamp } from '../../src/core/clock.ts'
 import { readConfig, serversOf } from '../../src/core/config.ts'
 import { type Db, databaseNameOf } from '../../src/platform/mongo/connection.ts'
@@ -152,9 +152,9 @@ async function makeSafe(
   return { ...moved, webhooksOff, overlapsEnded: await endOverlaps(db, clock()) }
 }
 
-async function turnAllOff(app: Parameters<typeof switchWebhook>[0]): Promise<number> {
+async function turnAllOff(app: SwitchContext): Promise<number> {
   const all = await findEnabledWebhooks(app.db)
-  for (const webhook of all) await switchWebhook(app, webhook, { reason: 'administrator' })
+  for (const webhook of all) await turnOff(app, webhook, { reason: 'administrator' })
   return all.length
 }
 

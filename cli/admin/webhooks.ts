@@ -3,7 +3,7 @@ import { listDeliveries } from '../../src/changes/webhooks/deliveries-store.ts'
 import type { Webhook, WebhookDelivery } from '../../src/changes/webhooks/model.ts'
 import { serializeDelivery, serializeWebhook } from '../../src/changes/webhooks/serialize.ts'
 import { findWebhookOfAnyHost, listWebhooks } from '../../src/changes/webhooks/store.ts'
-import { switchWebhook } from '../../src/changes/webhooks/switch.ts'
+import { type SwitchContext, turnOff, turnOn } from '../../src/changes/webhooks/switch.ts'
 import { toTimestamp } from '../../src/core/clock.ts'
 import { toVersion } from '../../src/versions/format.ts'
 import { command, option, positional } from '../shared/command.ts'
@@ -91,8 +91,9 @@ function switchCommand(name: 'disable' | 'enable', description: string) {
       const reason = readReason(args.reason)
       const webhook = await withSoundClock(async ({ db, clock }) => {
         const found = await findWebhookOfAnyHost(db, id)
-        const to = name === 'enable' ? 'on' : ({ reason: 'administrator' } as const)
-        await switchWebhook({ db, clock, environment: { name: 'live' } }, found, to, { reason })
+        const live: SwitchContext = { db, clock, environment: { name: 'live' } }
+        if (name === 'enable') await turnOn(live, found, { reason })
+        else await turnOff(live, found, { reason: 'administrator' }, { reason })
         return findWebhookOfAnyHost(db, id)
       })
       print(args, toRecord(webhook), (row) =>

@@ -10,7 +10,7 @@ import { awaitTurn, type OriginContext, type Turn } from './origin-limit.ts'
 import { type PostRequest, type PostResult, postHint } from './post.ts'
 import { makeWebhookSecret, signatureHeaders } from './signature.ts'
 import { clearRecordedFailure, recordFirstFailure } from './store.ts'
-import { turnOff, undeliveredFrom } from './switch.ts'
+import { turnOffForService, undeliveredFrom } from './switch.ts'
 
 /** The context for posting a hint. */
 export type PostContext = Pick<AppContext, 'db' | 'clock' | 'config' | 'secrets'> & OriginContext
@@ -92,9 +92,9 @@ export async function attempt(
     })
   const next_attempt_at = retryAt(now, attempts, result.retryAfterSeconds)
   await write({ ...seen, status: next_attempt_at ? 'waiting' : 'failed', next_attempt_at })
-  if (result.status === 410) await turnOff(app, webhook, 'gone')
+  if (result.status === 410) await turnOffForService(app, webhook, 'gone')
   else if (webhook.failing_since && failingUntil(webhook.failing_since) <= now)
-    await turnOff(app, webhook, 'failing')
+    await turnOffForService(app, webhook, 'failing')
   return false
 }
 

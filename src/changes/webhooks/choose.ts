@@ -34,6 +34,17 @@ export interface EndpointAttempts {
   hasBlockedHint: boolean
 }
 
+/** Returns the state of an endpoint that this process has not attempted yet. */
+export function newEndpointAttempts(): EndpointAttempts {
+  return {
+    inFlight: new Map(),
+    startedAt: [],
+    hasFailed: false,
+    mayHoldBack: false,
+    hasBlockedHint: false,
+  }
+}
+
 /** An endpoint that may have hints to send or may have to be turned off. */
 export interface EndpointWork {
   webhook: Webhook
@@ -86,7 +97,7 @@ export async function chooseAttempts(
     0,
     Math.min(maxInFlight - inFlight.size, maxPerSecondOfEndpoint - own.startedAt.length),
   )
-  const found = isDue && slots > 0 ? await findDue(app.db, webhook, inFlight, now, slots + 1) : []
+  const found = isDue && slots > 0 ? await findDue(app.db, webhook, { inFlight, now, limit: slots + 1 }) : []
   const due = firstOfEachBooking(found.slice(0, slots))
   const isFull = isBehind && waiting >= maxWaiting
   const canRead = isBehind && !isFull && due.length < slots
@@ -121,7 +132,9 @@ export async function chooseAttempts(
     turns,
     positions: newPositions(),
     pauseMilliseconds: pause(),
-    created: taken.map(({ hint, begins, trace }) => newDelivery(webhook, hint, now, begins, trace)),
+    created: taken.map(({ hint, begins, trace }) =>
+      newDelivery({ webhook, payload: hint, now, begins, trace }),
+    ),
   }
 }
 
@@ -145,9 +158,10 @@ function takeHints(
 
 /** Returns each booking's first delivery, because a booking may have only one delivery in flight. */
 function firstOfEachBooking(deliveries: WaitingDelivery[]): WaitingDelivery[] {
-  return [...Map.groupBy(deliveries, ({ booking_id }) => booking_id).values()].flatMap(
-    ([first]) => first ?? [],
-  )
+  const firsts = new Map<number | null, WaitingDelivery>()
+  for (const delivery of deliveries)
+    if (!firsts.has(delivery.booking_id)) firsts.set(delivery.booking_id, delivery)
+  return [...firsts.values()]
 }
 
 /** Returns the `performance.now()` times that lie within the last second. */

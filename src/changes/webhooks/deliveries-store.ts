@@ -27,14 +27,18 @@ const inProgress = (now: Date) => ({
   next_attempt_at: new Date(now.getTime() + lostMilliseconds),
 })
 
-/** Returns a new delivery. If `begins` is true, its first attempt starts now; otherwise, the delivery is due. */
-export function newDelivery(
-  webhook: WebhookId,
-  payload: WebhookDelivery['payload'],
-  now: Date,
-  begins: boolean,
-  trace: string | null,
-): WebhookDelivery {
+/** What is known of a delivery when it is created. */
+interface DeliveryStart {
+  webhook: WebhookId
+  payload: WebhookDelivery['payload']
+  now: Date
+  /** True if the first attempt starts now; otherwise, the delivery is due. */
+  begins: boolean
+  trace: string | null
+}
+
+/** Returns a new delivery. */
+export function newDelivery({ webhook, payload, now, begins, trace }: DeliveryStart): WebhookDelivery {
   return {
     _id: new Types.ObjectId(),
     ...webhookFilter(webhook),
@@ -156,21 +160,18 @@ export async function findInFlight(db: Db, webhook: WebhookId, now: Date): Promi
 export function findDue(
   db: Db,
   webhook: WebhookId,
-  inFlight: InFlight,
-  now: Date,
-  limit: number,
+  { inFlight, now, limit }: { inFlight: InFlight; now: Date; limit: number },
 ): Promise<WaitingDelivery[]> {
   const ids = [...inFlight.keys()].map((id) => new Types.ObjectId(id))
   const bookings = [...inFlight.values()].filter((booking) => booking !== null)
   return webhookDeliveryModel(db)
     .collection.find<WaitingDelivery>({
-      ...{
-        ...webhookFilter(webhook),
-        status: 'waiting',
-        next_attempt_at: { $lte: now },
-        expires_at: { $gt: now },
-      },
-      ...{ _id: { $nin: ids }, booking_id: { $nin: bookings } },
+      ...webhookFilter(webhook),
+      status: 'waiting',
+      next_attempt_at: { $lte: now },
+      expires_at: { $gt: now },
+      _id: { $nin: ids },
+      booking_id: { $nin: bookings },
     })
     .sort({ next_attempt_at: 1, _id: 1 })
     .limit(limit)
@@ -251,9 +252,7 @@ export async function trimDeliveries(db: Db, webhook: WebhookId): Promise<void> 
 export async function resendDelivery(
   db: Db,
   session: Session,
-  webhook: Webhook,
-  id: string,
-  now: Date,
+  { webhook, id, now }: { webhook: Webhook; id: string; now: Date },
 ): Promise<WebhookDelivery> {
   const [, hex] = /^msg_([0-9a-f]{24})$/.exec(id) ?? []
   const found = { ...webhookFilter(webhook), _id: new Types.ObjectId(hex), expires_at: { $gt: now } }

@@ -26,12 +26,15 @@ interface HintFeed {
 
 /** Whole bookings are read, because the feed's own rows contain no trace. */
 const hintFeeds = [
-  hintFeed('booking.changed', 'bookings_seen', bookingFeedInFull, ({ id, listing_id }) => {
-    return { booking_id: id, listing_id }
-  }),
-  hintFeed('message.created', 'messages_seen', messageFeed, ({ id, booking_id, listing_id }) => {
-    return { booking_id, listing_id, message_id: id }
-  }),
+  hintFeed('booking.changed', 'bookings_seen', bookingFeedInFull, ({ id, listing_id }) => ({
+    booking_id: id,
+    listing_id,
+  })),
+  hintFeed('message.created', 'messages_seen', messageFeed, ({ id, booking_id, listing_id }) => ({
+    booking_id,
+    listing_id,
+    message_id: id,
+  })),
 ]
 
 /** @param dataOf returns a hint's data for a row, except the row's version */
@@ -47,7 +50,9 @@ function hintFeed<Row extends { trace: string | null }>(
     return { version, hint, trace: row.trace ?? null }
   }
   return {
-    ...{ event, position, counter },
+    event,
+    position,
+    counter,
     async read(db, host_id, after, limit) {
       return (await find(db, { host_id }, after, { skip: 0, limit })).map(toHint)
     },

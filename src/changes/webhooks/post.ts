@@ -189,7 +189,9 @@ function send(
     if (isStale) resolve(send(posting, { ...to, isFresh: true }, over))
     else reject(new ConnectionError(detail, !isConnected))
   }
-  const timer = setTimeout(() => isConnected || request.destroy(new Error('No connection')), to.connectWithin)
+  const timer = setTimeout(() => {
+    if (!isConnected) request.destroy(new Error('No connection'))
+  }, to.connectWithin)
   // A listener costs less than the request's own `signal` option.
   const abort = () => request.destroy()
   over.addEventListener('abort', abort)

@@ -69,13 +69,14 @@ export function webhookRoutes(app: AppContext) {
       async (context) => {
         const id = parsePathId(context.params.id)
         const { webhook, gap } = await patchWebhook(app, context.caller, id, context.body)
-        const meta = gap && {
+        const view = serializeWebhook(webhook)
+        if (!gap) return ok(context, view)
+        return ok(context, view, {
           gap: {
             bookings_after: toVersion(gap.bookings_after),
             messages_after: toVersion(gap.messages_after),
           },
-        }
-        return ok(context, serializeWebhook(webhook), meta ?? {})
+        })
       },
       {
         access: {

@@ -23,7 +23,9 @@ const url = text(2048, {
     'URL that hints are posted to; must use `https` and a public address. For a program on your own machine, use `partnerctl listen`',
 })
 const events = Type.Array(oneOf(webhookEvents, 'Event to send hints for'), {
-  ...{ minItems: 1, maxItems: webhookEvents.length, uniqueItems: true },
+  minItems: 1,
+  maxItems: webhookEvents.length,
+  uniqueItems: true,
   description: 'Events to send hints for',
 })
 
@@ -117,7 +119,9 @@ export const DeliveryView = withTitle(
     event: output.text('Event that triggered the delivery'),
     status: output.literal(
       'Status of the delivery; `delivered` without a `response_status` if a fault or a certification held back the hint',
-      ...['waiting', 'delivered', 'failed'],
+      'waiting',
+      'delivered',
+      'failed',
     ),
     attempts: output.integer('Number of attempts so far', 'count'),
     response_status: output.integerOrNull(

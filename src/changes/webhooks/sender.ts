@@ -8,14 +8,21 @@ import {
   chooseAttempts,
   type EndpointAttempts,
   type EndpointWork,
+  newEndpointAttempts,
   withinSecond,
 } from './choose.ts'
 import { addHints, beginAttempts, countWaiting, trimDeliveries } from './deliveries-store.ts'
 import { hintReader, isBehind } from './feeds.ts'
-import type { WebhookDelivery } from './model.ts'
+import type { Webhook, WebhookDelivery } from './model.ts'
 import type { Turn } from './origin-limit.ts'
-import { findEnabledWebhooks, findHostsWithWebhooks, movePositions, type WebhookId } from './store.ts'
-import { turnOff, usableKeys } from './switch.ts'
+import {
+  findEnabledWebhooks,
+  findHostsWithWebhooks,
+  movePositions,
+  type Positions,
+  type WebhookId,
+} from './store.ts'
+import { turnOffForService, usableKeys } from './switch.ts'
 
 /** The context for sending hints. */
 export type SenderContext = AttemptContext & Pick<AppContext, 'liveDb' | 'log' | 'metrics'>
@@ -147,20 +154,22 @@ export class HintSender {
     ])
     const clockOf = new Map(clocks.map((one) => [one._id, one]))
     const countOf = new Map(counts.map((one) => [nameOf(one._id), one]))
-    const found = webhooks.map((webhook): EndpointWork => {
-      const { count: waiting = 0, next = null } = countOf.get(nameOf(webhook)) ?? {}
-      const [now, own] = [clock(webhook.host_id), this.attemptsOf(webhook)]
-      if (next) this.planCheck(webhook.host_id, next)
-      const isDue = next !== null && next <= now
-      const hostClock = clockOf.get(webhook.host_id)
-      const hasNews = isBehind(webhook, hostClock)
-      const until = webhook.failing_since && failingUntil(webhook.failing_since)
-      if (until) this.planCheck(webhook.host_id, until)
-      const hasFailed = until !== null && until <= now && waiting + own.inFlight.size === 0 && !hasNews
-      const turnOffReason = hasFailed ? 'failing' : null
-      return { webhook, own, waiting, isDue, isBehind: hasNews, clock: hostClock, turnOffReason }
-    })
-    const works = found.filter(({ isDue, isBehind, turnOffReason }) => isDue || isBehind || turnOffReason)
+    const works: EndpointWork[] = []
+    for (const webhook of webhooks) {
+      const { host_id, failing_since } = webhook
+      const { count, next } = countOf.get(nameOf(webhook)) ?? { count: 0, next: null }
+      if (next) this.planCheck(host_id, next)
+      if (failing_since) this.planCheck(host_id, failingUntil(failing_since))
+      const work = workOf({
+        webhook,
+        own: this.attemptsOf(webhook),
+        waiting: count,
+        next,
+        clock: clockOf.get(host_id),
+        now: clock(host_id),
+      })
+      if (work.isDue || work.isBehind || work.turnOffReason) works.push(work)
+    }
     const keys = works.map(({ webhook }) => webhook.created_by)
     const usable = await usableKeys(this.app, keys)
     for (const work of works) if (!usable.has(work.webhook.created_by)) work.turnOffReason = 'key_ended'
@@ -179,7 +188,7 @@ export class HintSender {
     let chosen: ChosenAttempts[] = []
     try {
       for (const { webhook, turnOffReason } of works)
-        if (turnOffReason) await turnOff(app, webhook, turnOffReason)
+        if (turnOffReason) await turnOffForService(app, webhook, turnOffReason)
       const open = works.filter(({ turnOffReason }) => !turnOffReason)
       const read = hintReader(db, hostId, rowsPerCheck)
       const choices = await Promise.allSettled(open.map((work) => chooseAttempts(app, work, now, read)))
@@ -189,9 +198,8 @@ export class HintSender {
       const due = chosen.flatMap((one) => one.stored)
       const begun = due.length > 0 ? await beginAttempts(db, hostId, due, now) : []
       this.begin(chosen, begun, startedAt)
-      const moves = chosen.flatMap(({ webhook, positions }) =>
-        positions ? [{ webhook, seen: positions }] : [],
-      )
+      const moves: { webhook: Webhook; seen: Positions }[] = []
+      for (const { webhook, positions } of chosen) if (positions) moves.push({ webhook, seen: positions })
       const hints = chosen.flatMap(({ created }) => created)
       if (moves.length > 0)
         await inTransaction(db, `webhooks/${hostId}`, async (session) => {
@@ -214,14 +222,15 @@ export class HintSender {
   private begin(works: ChosenAttempts[], deliveries: WebhookDelivery[], startedAt: number): void {
     if (deliveries.length > 0 && performance.now() - startedAt > maxStoringMilliseconds)
       throw new Error('Storing the attempts took too long; they will be repeated later')
+    const deliveriesOf = Map.groupBy(deliveries, ({ webhook_id }) => webhook_id)
     for (const work of works)
-      for (const delivery of deliveries)
-        if (delivery.in_flight && delivery.webhook_id === work.webhook.id) {
-          const turn = work.turns.pop()
-          if (!turn) throw new Error('An attempt without a turn')
-          const attempt = this.attempt(work, delivery, turn).finally(() => this.unfinished.delete(attempt))
-          this.unfinished.add(attempt)
-        }
+      for (const delivery of deliveriesOf.get(work.webhook.id) ?? []) {
+        if (!delivery.in_flight) continue
+        const turn = work.turns.pop()
+        if (!turn) throw new Error('An attempt without a turn')
+        const attempt = this.attempt(work, delivery, turn).finally(() => this.unfinished.delete(attempt))
+        this.unfinished.add(attempt)
+      }
   }
 
   /** Attempts a delivery, and checks its host again if the attempt failed or other hints may have waited for it. */
@@ -256,10 +265,7 @@ export class HintSender {
 
   private attemptsOf(webhook: WebhookId): EndpointAttempts {
     const name = nameOf(webhook)
-    const own = this.attempts.get(name) ?? {
-      ...{ inFlight: new Map(), startedAt: [] },
-      ...{ hasFailed: false, mayHoldBack: false, hasBlockedHint: false },
-    }
+    const own = this.attempts.get(name) ?? newEndpointAttempts()
     this.attempts.set(name, own)
     return own
   }
@@ -273,6 +279,29 @@ export class HintSender {
   private pauseAfter(error: unknown): Promise<void> {
     this.app.log.warn({ error: String(error) }, 'Cannot send hints')
     return Bun.sleep(1000)
+  }
+}
+
+/** What a round has read about an endpoint. */
+interface EndpointFacts extends Pick<EndpointWork, 'webhook' | 'own' | 'waiting' | 'clock'> {
+  /** Time of the earliest next attempt; null if no hint is waiting. */
+  next: Date | null
+  now: Date
+}
+
+/** Returns the work for an endpoint, without regard to its key. */
+function workOf({ webhook, own, waiting, next, clock, now }: EndpointFacts): EndpointWork {
+  const hasNews = isBehind(webhook, clock)
+  const isIdle = waiting + own.inFlight.size === 0 && !hasNews
+  const isOverdue = webhook.failing_since !== null && failingUntil(webhook.failing_since) <= now
+  return {
+    webhook,
+    own,
+    waiting,
+    isDue: next !== null && next <= now,
+    isBehind: hasNews,
+    clock,
+    turnOffReason: isIdle && isOverdue ? 'failing' : null,
   }
 }
 

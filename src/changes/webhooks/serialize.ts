@@ -11,9 +11,13 @@ import { isUsable } from './switch.ts'
 export function serializeWebhook(webhook: Webhook): WebhookView {
   const { id, url, events, enabled, disabled_at, disabled_reason, created_by } = webhook
   return {
-    ...{ id, url, events, enabled },
+    id,
+    url,
+    events,
+    enabled,
     disabled_at: toTimestampOrNull(disabled_at),
-    ...{ disabled_reason, created_by },
+    disabled_reason,
+    created_by,
   }
 }
 
@@ -38,11 +42,16 @@ export async function showWebhooks(
 
 /** Returns a delivery as partners see it. */
 export function serializeDelivery(delivery: WebhookDelivery): DeliveryView {
-  const { event, status, attempts, response_status, milliseconds, next_attempt_at, in_flight } = delivery
-  const { error, error_detail, fault } = delivery
   return {
     id: deliveryId(delivery),
-    ...{ event, status, attempts, response_status, milliseconds, error, error_detail, fault },
-    next_attempt_at: in_flight ? null : toTimestampOrNull(next_attempt_at),
+    event: delivery.event,
+    status: delivery.status,
+    attempts: delivery.attempts,
+    response_status: delivery.response_status,
+    milliseconds: delivery.milliseconds,
+    error: delivery.error,
+    error_detail: delivery.error_detail,
+    fault: delivery.fault,
+    next_attempt_at: delivery.in_flight ? null : toTimestampOrNull(delivery.next_attempt_at),
   }
 }

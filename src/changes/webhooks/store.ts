@@ -61,7 +61,7 @@ export async function findWebhook(
   id: number | undefined,
   session: Session | null = null,
 ): Promise<Webhook> {
-  const webhook = id && (await findWebhookIfAny(db, { host_id: hostId, id }, session))
+  const webhook = id ? await findWebhookIfAny(db, { host_id: hostId, id }, session) : null
   if (!webhook) throw notFound('Webhook')
   return webhook
 }

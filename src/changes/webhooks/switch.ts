@@ -1,4 +1,4 @@
-import { type Actor, recordAction, serviceActor } from '../../access/audit/store.ts'
+import { type Action, type Actor, recordAction, serviceActor } from '../../access/audit/store.ts'
 import { findSuspendedHostIds } from '../../access/hosts/store.ts'
 import type { ApiKey } from '../../access/keys/model.ts'
 import { keyStatus } from '../../access/keys/schema.ts'
@@ -20,7 +20,10 @@ import {
   type WebhookId,
 } from './store.ts'
 
-type Context = Pick<AppContext, 'db' | 'clock'> & { environment: Pick<AppContext['environment'], 'name'> }
+/** The context for turning endpoints on and off. Without the name `live`, nothing is recorded in the audit log. */
+export type SwitchContext = Pick<AppContext, 'db' | 'clock'> & {
+  environment: Pick<AppContext['environment'], 'name'>
+}
 
 /** Returns the feeds' latest versions, after which a new or re-enabled endpoint's hints start. */
 export async function positionsNow(db: Db, hostId: number): Promise<Positions> {
@@ -58,57 +61,112 @@ export interface TurnOff {
   created_by?: number
 }
 
+/** Who turned an endpoint on or off, for the audit log. */
+interface SwitchedBy {
+  /** The administrator who runs the command if omitted. */
+  actor?: Actor
+  /** Free text. */
+  reason?: string | null
+}
+
 /**
- * Turns an endpoint on or off and records this in the audit log, except in the sandbox, which has no audit log. Either
- * way, waiting hints are dropped. After the endpoint is turned on, hints start with the next change. Does nothing if the
- * endpoint is already in the requested state or is gone.
- *
- * @param reason free text for the audit log
+ * Turns an endpoint on, drops its waiting hints, and records this in the audit log, except in the sandbox, which has no
+ * audit log. Hints start with the next change. Does nothing if the endpoint is already on or is gone.
  */
-export async function switchWebhook(
-  { db, clock, environment }: Context,
-  { host_id, id }: WebhookId,
-  to: TurnOff | 'on',
-  { actor, reason = null }: { actor?: Actor; reason?: string | null } = {},
-): Promise<void> {
+export async function turnOn(app: SwitchContext, webhook: WebhookId, by: SwitchedBy = {}): Promise<void> {
+  const { db, clock } = app
+  const { host_id, id } = webhook
   const now = clock(host_id)
   const found = await findWebhookIfAny(db, { host_id, id })
-  if (!found || found.enabled === (to === 'on')) return
-  const values =
-    to === 'on'
-      ? {
-          ...{ enabled: true, disabled_at: null, disabled_reason: null, undelivered_since: null },
-          last_outage: found.undelivered_since,
-          ...(await positionsNow(db, host_id)),
-        }
-      : {
-          ...{ enabled: false, disabled_at: now, disabled_reason: to.reason, failing_since: null },
-          undelivered_since: found.undelivered_since ?? (await undeliveredFrom(db, found)),
-        }
-  const { reason: why, ...conditions } = to === 'on' ? { reason: null } : to
-  const entry = {
-    ...{ host_id, at: now, reason, ...(actor ? { actor } : {}) },
-    action: to === 'on' ? 'webhooks enable' : 'webhooks disable',
-    target: why === null ? `webhook ${id}` : `webhook ${id}: ${why}`,
-  }
+  if (!found || found.enabled) return
+  const positions = await positionsNow(db, host_id)
+  await changeSwitch(app, {
+    seen: { host_id, id, enabled: false },
+    values: {
+      enabled: true,
+      disabled_at: null,
+      disabled_reason: null,
+      bookings_seen: positions.bookings_seen,
+      messages_seen: positions.messages_seen,
+      undelivered_since: null,
+      last_outage: found.undelivered_since,
+    },
+    action: {
+      host_id,
+      at: now,
+      action: 'webhooks enable',
+      target: `webhook ${id}`,
+      reason: by.reason ?? null,
+      ...(by.actor ? { actor: by.actor } : {}),
+    },
+  })
+}
+
+/**
+ * Turns an endpoint off, drops its waiting hints, and records this in the audit log, except in the sandbox, which has no
+ * audit log. Does nothing if the endpoint is already off or is gone, or if one of the conditions no longer holds.
+ */
+export async function turnOff(
+  app: SwitchContext,
+  webhook: WebhookId,
+  { reason, ...conditions }: TurnOff,
+  by: SwitchedBy = {},
+): Promise<void> {
+  const { db, clock } = app
+  const { host_id, id } = webhook
+  const now = clock(host_id)
+  const found = await findWebhookIfAny(db, { host_id, id })
+  if (!found?.enabled) return
+  await changeSwitch(app, {
+    seen: { host_id, id, enabled: true, ...conditions },
+    values: {
+      enabled: false,
+      disabled_at: now,
+      disabled_reason: reason,
+      failing_since: null,
+      undelivered_since: found.undelivered_since ?? (await undeliveredFrom(db, found)),
+    },
+    action: {
+      host_id,
+      at: now,
+      action: 'webhooks disable',
+      target: `webhook ${id}: ${reason}`,
+      reason: by.reason ?? null,
+      ...(by.actor ? { actor: by.actor } : {}),
+    },
+  })
+}
+
+/** A change that turns an endpoint on or off. */
+interface SwitchChange {
+  /** Values that the endpoint must still have. */
+  seen: WebhookId & Partial<Webhook>
+  values: Partial<Webhook>
+  action: Action
+}
+
+/** Applies a change, drops the endpoint's waiting hints, and records the action, if the endpoint is as it was seen. */
+async function changeSwitch(
+  { db, environment }: SwitchContext,
+  { seen, values, action }: SwitchChange,
+): Promise<void> {
+  const { host_id, id } = seen
   const dropped = await inHostTransaction(db, host_id, async (session) => {
-    const seen = { host_id, id, enabled: found.enabled, ...conditions }
     const changed = await changeWebhook(db, seen, values, session)
     if (!changed) return []
-    if (environment.name === 'live') await recordAction(db, entry, session)
+    if (environment.name === 'live') await recordAction(db, action, session)
     return findWaitingIds(db, session, { host_id, id })
   })
   await dropWaiting(db, { host_id, id }, dropped)
 }
 
 /** Turns off an endpoint because of its responses or failures, or because its key is no longer usable. */
-export function turnOff(
-  app: Context,
-  webhook: Webhook,
+export function turnOffForService(
+  app: SwitchContext,
+  { host_id, id, url, created_by }: Webhook,
   reason: 'gone' | 'failing' | 'key_ended',
 ): Promise<void> {
-  const { url, created_by } = webhook
-  return switchWebhook(app, webhook, { reason, url, created_by }, { actor: serviceActor() })
+  return turnOff(app, { host_id, id }, { reason, url, created_by }, { actor: serviceActor() })
 }
 
 /** Returns true if the key is active and may read bookings. */
@@ -147,14 +205,14 @@ export async function hasUsableKey(
  * that make a key unusable turn off the key's endpoints themselves. The sandbox is skipped, because only the key itself
  * can see its endpoints there, and they get no hints once the key is no longer usable.
  */
-export async function turnOffExpired(app: Context, since: Date): Promise<void> {
+export async function turnOffExpired(app: SwitchContext, since: Date): Promise<void> {
   if (app.environment.name === 'live')
     await turnOffForKeys(app, await findExpiredKeyIds(app.db, since, app.clock()))
 }
 
 /** Turns off the endpoints of keys that are no longer usable. */
-export async function turnOffForKeys(app: Context, keys: number[]): Promise<void> {
+export async function turnOffForKeys(app: SwitchContext, keys: number[]): Promise<void> {
   if (keys.length === 0) return
   for (const { host_id, id, created_by } of await findEnabledWebhooks(app.db, { keys }))
-    await switchWebhook(app, { host_id, id }, { reason: 'key_ended', created_by }, { actor: serviceActor() })
+    await turnOff(app, { host_id, id }, { reason: 'key_ended', created_by }, { actor: serviceActor() })
 }

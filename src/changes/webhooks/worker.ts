@@ -97,7 +97,10 @@ export class WebhookWorker {
     if (!this.isNeeded) return
     const now = clockWatch.databaseNow()
     const until = new Date(now.getTime() + leaseIntervals * intervalMilliseconds)
-    if (!(await acquireLease(db, this.lease, now, until))) return this.unfollow()
+    if (!(await acquireLease(db, this.lease, now, until))) {
+      this.unfollow()
+      return
+    }
     this.heldUntil = until
     if (this.isStopped) return
     // A wrong clock would date signatures wrongly and mistime attempts, so another process must take over.

@@ -5,7 +5,7 @@ import type { AppContext } from '../../http/context.ts'
 import type { Caller } from '../../http/request.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { acquireLease, releaseLease } from '../../platform/mongo/lease.ts'
-import { fieldsOf, isSuccess, postInTurn, signPost } from './attempt.ts'
+import { fieldsOf, isSuccess, type PostContext, postInTurn, signPost } from './attempt.ts'
 import {
   dropWaiting,
   findWaitingIds,
@@ -14,8 +14,8 @@ import {
   resendDelivery,
   trimDeliveries,
 } from './deliveries-store.ts'
-import type { HintGap, Webhook, WebhookDelivery } from './model.ts'
-import { requireTurn } from './origin-limit.ts'
+import { type HintGap, newWebhook, type Webhook, type WebhookDelivery } from './model.ts'
+import { type OriginContext, requireTurn } from './origin-limit.ts'
 import type { WebhookCreate, WebhookPatch } from './schema.ts'
 import { makeWebhookSecret } from './signature.ts'
 import {
@@ -27,12 +27,7 @@ import {
   inHostTransaction,
   insertWebhook,
 } from './store.ts'
-import { hasUsableKey, positionsNow, switchWebhook, undeliveredFrom } from './switch.ts'
-
-type Context = Pick<
-  AppContext,
-  'db' | 'liveDb' | 'clock' | 'clockWatch' | 'config' | 'secrets' | 'ids' | 'rateLimiter' | 'environment'
->
+import { hasUsableKey, positionsNow, turnOff, turnOn, undeliveredFrom } from './switch.ts'
 
 /** Maximum number of endpoints per host (decisions §21). */
 const webhooksPerHost = 5
@@ -47,25 +42,32 @@ const maxTestMilliseconds = 20_000
  * @throws DomainError `conflict` if the host already has five endpoints
  */
 export async function createWebhook(
-  app: Context,
+  app: Pick<AppContext, 'db' | 'clock' | 'secrets' | 'ids' | 'environment'>,
   caller: Caller,
   { url, events }: WebhookCreate,
 ): Promise<{ webhook: Webhook; secret: string }> {
-  const { hostId: host_id, keyId: created_by } = caller
+  const { hostId, keyId } = caller
   const { db, clock, secrets, ids } = app
   const secret = makeWebhookSecret()
-  const webhook: Webhook = {
-    ...{ host_id, id: await ids('webhook'), url, events, created_by, created_at: clock(host_id) },
-    ...{ enabled: true, disabled_at: null, disabled_reason: null },
+  const id = await ids('webhook')
+  const createdAt = clock(hostId)
+  const positions = await positionsNow(db, hostId)
+  const webhook = newWebhook({
+    host_id: hostId,
+    id,
+    url,
+    events,
+    created_by: keyId,
+    created_at: createdAt,
     secrets: [{ ...secrets.seal(secret), ends_at: null }],
-    ...(await positionsNow(db, host_id)),
-    ...{ failing_since: null, undelivered_since: null, last_outage: null },
-  }
-  await inHostTransaction(db, host_id, async (session) => {
-    if ((await countWebhooks(db, host_id, session)) >= webhooksPerHost)
+    bookings_seen: positions.bookings_seen,
+    messages_seen: positions.messages_seen,
+  })
+  await inHostTransaction(db, hostId, async (session) => {
+    if ((await countWebhooks(db, hostId, session)) >= webhooksPerHost)
       throw new DomainError('conflict', `A host can have at most ${webhooksPerHost} webhooks; delete one`)
     await insertWebhook(db, webhook, session)
-    await recordWebhookAction(app, caller, 'create', webhook.id, session)
+    await recordWebhookAction(app, session, { caller, verb: 'create', webhookId: id })
   })
   return { webhook, secret }
 }
@@ -79,7 +81,7 @@ export async function createWebhook(
  * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key
  */
 export async function patchWebhook(
-  app: Context,
+  app: Pick<AppContext, 'db' | 'liveDb' | 'clock' | 'environment'>,
   caller: Caller,
   id: number | undefined,
   { url, events, enabled }: WebhookPatch,
@@ -90,7 +92,7 @@ export async function patchWebhook(
   const actor = partnerActor(caller)
   const isMoved = url !== undefined && new URL(url).origin !== new URL(found.url).origin
   const dropped = isMoved ? await undeliveredFrom(db, found) : null
-  if (enabled === false) await switchWebhook(app, found, { reason: 'partner' }, { actor })
+  if (enabled === false) await turnOff(app, found, { reason: 'partner' }, { actor })
   const added = (events ?? []).filter((event) => !found.events.includes(event))
   const removed = found.events.filter((event) => events && !events.includes(event))
   const { bookings_seen, messages_seen } = await positionsNow(db, hostId)
@@ -105,14 +107,14 @@ export async function patchWebhook(
   }
   if (Object.keys(values).length > 0) {
     const unwanted = await inHostTransaction(db, hostId, async (session) => {
-      await recordWebhookAction(app, caller, 'change', found.id, session)
+      await recordWebhookAction(app, session, { caller, verb: 'change', webhookId: found.id })
       if (!(await changeWebhook(db, { host_id: hostId, id: found.id }, values, session)))
         throw notFound('Webhook')
       return findWaitingIds(db, session, found, isMoved ? undefined : removed)
     })
     await dropWaiting(db, found, unwanted)
   }
-  if (enabled === true) await switchWebhook(app, found, 'on', { actor })
+  if (enabled === true) await turnOn(app, found, { actor })
   const webhook = await findWebhook(db, hostId, id)
   return { webhook, gap: dropped ?? (enabled === true ? webhook.last_outage : null) }
 }
@@ -122,7 +124,7 @@ export async function patchWebhook(
  * valid at a time.
  */
 export async function rotateSecret(
-  app: Context,
+  app: Pick<AppContext, 'db' | 'liveDb' | 'clock' | 'secrets' | 'environment'>,
   caller: Caller,
   id: number | undefined,
 ): Promise<{ webhook: Webhook; secret: string }> {
@@ -134,7 +136,7 @@ export async function rotateSecret(
     const ends_at = new Date(clock(host_id).getTime() + overlapMilliseconds)
     const previous = found.secrets.slice(0, 1).map((current) => ({ ...current, ends_at }))
     const rotated = [{ ...secrets.seal(secret), ends_at: null }, ...previous]
-    await recordWebhookAction(app, caller, 'rotate', ownId, session)
+    await recordWebhookAction(app, session, { caller, verb: 'rotate', webhookId: ownId })
     return changeWebhook(db, { host_id, id: ownId }, { secrets: rotated }, session)
   })
   if (!webhook) throw notFound('Webhook')
@@ -142,12 +144,16 @@ export async function rotateSecret(
 }
 
 /** Deletes an endpoint and its delivery log. */
-export async function removeWebhook(app: Context, caller: Caller, id: number | undefined): Promise<void> {
+export async function removeWebhook(
+  app: Pick<AppContext, 'db' | 'liveDb' | 'clock' | 'environment'>,
+  caller: Caller,
+  id: number | undefined,
+): Promise<void> {
   const { db } = app
   const found = await findOwnWebhook(app, caller, id)
   await inHostTransaction(db, found.host_id, async (session) => {
     await deleteWebhook(db, found, session)
-    await recordWebhookAction(app, caller, 'delete', found.id, session)
+    await recordWebhookAction(app, session, { caller, verb: 'delete', webhookId: found.id })
   })
   await deleteDeliveries(db, found)
 }
@@ -160,7 +166,7 @@ export async function removeWebhook(app: Context, caller: Caller, id: number | u
  * than five seconds
  */
 export async function testWebhook(
-  app: Context,
+  app: PostContext & Pick<AppContext, 'liveDb' | 'clockWatch'>,
   caller: Caller,
   id: number | undefined,
 ): Promise<WebhookDelivery> {
@@ -178,8 +184,13 @@ export async function testWebhook(
     if (!(await acquireLease(db, lease, now, new Date(now.getTime() + maxTestMilliseconds))))
       throw new DomainError('conflict', 'A test of this webhook is in progress; wait for its result')
     const dated = clock(caller.hostId)
-    const payload = { type: 'webhook.test', timestamp: toTimestamp(dated), data: {} } as const
-    const delivery = newDelivery(webhook, payload, dated, false, null)
+    const delivery = newDelivery({
+      webhook,
+      payload: { type: 'webhook.test', timestamp: toTimestamp(dated), data: {} },
+      now: dated,
+      begins: false,
+      trace: null,
+    })
     const result = await postInTurn(turn, signPost(app, webhook, delivery))
     const done: WebhookDelivery = {
       ...delivery,
@@ -206,7 +217,7 @@ export async function testWebhook(
  * five seconds
  */
 export async function resend(
-  app: Context,
+  app: OriginContext & Pick<AppContext, 'db' | 'liveDb' | 'clock'>,
   caller: Caller,
   id: number | undefined,
   deliveryId: string,
@@ -217,7 +228,7 @@ export async function resend(
   // The process that sends the hints takes a turn for the post itself.
   turn.giveBack()
   return inHostTransaction(db, caller.hostId, (session) =>
-    resendDelivery(db, session, webhook, deliveryId, clock(caller.hostId)),
+    resendDelivery(db, session, { webhook, id: deliveryId, now: clock(caller.hostId) }),
   )
 }
 
@@ -228,7 +239,7 @@ export async function resend(
  * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key
  */
 async function findOwnWebhook(
-  app: Pick<Context, 'db' | 'liveDb' | 'clock'>,
+  app: Pick<AppContext, 'liveDb' | 'db' | 'clock'>,
   { hostId, keyId }: Caller,
   id: number | undefined,
 ): Promise<Webhook> {
@@ -243,13 +254,24 @@ async function findOwnWebhook(
  * (decisions §21).
  */
 async function recordWebhookAction(
-  { db, clock, environment }: Pick<Context, 'db' | 'clock' | 'environment'>,
-  caller: Caller,
-  action: 'create' | 'change' | 'rotate' | 'delete',
-  webhookId: number,
+  { db, clock, environment }: Pick<AppContext, 'db' | 'clock' | 'environment'>,
   session: Session,
+  { caller, verb, webhookId }: PartnerAction,
 ): Promise<void> {
   if (environment.name !== 'live') return
-  const entry = { action: `webhooks ${action}`, target: `webhook ${webhookId}`, actor: partnerActor(caller) }
-  await recordAction(db, { host_id: caller.hostId, at: clock(), ...entry }, session)
+  const action = {
+    host_id: caller.hostId,
+    at: clock(),
+    action: `webhooks ${verb}`,
+    target: `webhook ${webhookId}`,
+    actor: partnerActor(caller),
+  }
+  await recordAction(db, action, session)
+}
+
+/** What a partner does to an endpoint. */
+interface PartnerAction {
+  caller: Caller
+  verb: 'create' | 'change' | 'rotate' | 'delete'
+  webhookId: number
 }

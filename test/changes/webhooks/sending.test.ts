@@ -297,7 +297,8 @@ test.concurrent('an endpoint gets at most twenty attempts a second even if its h
     const now = clock(actor.hostId)
     const group = Array.from({ length: 8 }, (_, index) => {
       const change = { booking_id: 1 + sent + index, listing_id: 1, version: '2026-11-20 12:00:05' }
-      return newDelivery(webhook, hintOf('booking.changed', change), now, false, null)
+      const payload = hintOf('booking.changed', change)
+      return newDelivery({ webhook, payload, now, begins: false, trace: null })
     })
     await webhookDeliveryModel(db).insertMany(group)
     sender.scheduleCheck(actor.hostId)
@@ -338,7 +339,12 @@ test.concurrent('a hint whose process died while its endpoint was off can be res
 
 /** Stores a hint as the leader does. */
 async function storeHint(hostId: number, id: number, { at, begins }: { at: number; begins: boolean }) {
-  const change = hintOf('booking.changed', { booking_id: 1, listing_id: 1, version: '2026-11-20 12:00:05' })
-  const hint = newDelivery({ host_id: hostId, id }, change, new Date(at), begins, null)
+  const hint = newDelivery({
+    webhook: { host_id: hostId, id },
+    payload: hintOf('booking.changed', { booking_id: 1, listing_id: 1, version: '2026-11-20 12:00:05' }),
+    now: new Date(at),
+    begins,
+    trace: null,
+  })
   await insertDelivery(silent.live.db, hint)
 }
