@@ -9,7 +9,7 @@ import { bookingSteps } from './bookings.ts'
 import type { Bounds, Profile } from './cases.ts'
 import { feedSteps } from './feed.ts'
 import { inventorySteps } from './inventory.ts'
-import type { Case, Certification, Memo, Step } from './model.ts'
+import { type Case, type Certification, newStep } from './model.ts'
 import {
   type CourseStep,
   failed,
@@ -53,15 +53,8 @@ export function courseOf(chosen: readonly Profile[]): CourseStep[] {
  * nothing.
  */
 export function firstStep(now: Date): Pick<Certification, 'step' | 'next'> {
-  const step = newStep(0, 0, now, { after: now })
+  const step = newStep({ index: 0, after: 0, memo: { after: now }, now })
   return { step: { ...step, state: 'played', played_at: now }, next: start }
-}
-
-function newStep(index: number, after: number, now: Date, memo: Memo): Step {
-  return {
-    ...{ id: crypto.randomUUID(), index, after, memo, state: 'begun', played_at: null, progress: 0 },
-    ...{ began_at: now, progress_at: now },
-  }
 }
 
 /**
@@ -163,15 +156,16 @@ async function playStep(run: Run): Promise<void> {
 
 /** Returns a rule that injects a fault into every hint. */
 function everyHint(fault: FaultName): FaultRule {
-  const shape = {
+  return countedRule({
     fault,
     operation: null,
     route: null,
     event: null,
+    after: 0,
+    times: Number.MAX_SAFE_INTEGER,
     retry_after_seconds: 1,
     delay_milliseconds: 0,
-  }
-  return countedRule({ ...shape, after: 0, times: Number.MAX_SAFE_INTEGER })
+  })
 }
 
 /** Examines the product's reaction to the played step, and moves on if the step is done or late. */
@@ -216,7 +210,7 @@ async function beginNextStep(certification: Certification, done: Run): Promise<v
   // count.
   const after = course[done.step.index] === startStep ? done.step.after : done.lastOrdinal
   const clock = await readHostClock(app.db, hostId)
-  const begun = newStep(index, after, app.clockWatch.databaseNow(), { after: clock })
+  const begun = newStep({ index, after, memo: { after: clock }, now: app.clockWatch.databaseNow() })
   const run = await runOf({ app, bounds, hostId, certification, step: begun })
   const step = { ...begun, memo: { ...begun.memo, ...(await courseStepOf(run).prepare?.(run)) } }
   // The step is stored before it is played, so that another process can take it over.
@@ -256,8 +250,12 @@ function grade({ cases }: Certification, results: Results): Case[] {
   return cases.map((one) => {
     const result = results[one.name]
     if (!result || one.status !== 'waiting') return one
-    const ids = (result.evidence ?? []).flatMap(({ request_id }) => request_id ?? [])
-    const request_ids = result.status === 'failed' ? ids.slice(-shownRequests) : []
-    return { name: one.name, status: result.status, because: result.because ?? null, request_ids }
+    const ids = (result.evidence ?? []).map(({ request_id }) => request_id).filter((id) => id !== null)
+    return {
+      name: one.name,
+      status: result.status,
+      because: result.because ?? null,
+      request_ids: result.status === 'failed' ? ids.slice(-shownRequests) : [],
+    }
   })
 }

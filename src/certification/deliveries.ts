@@ -119,18 +119,19 @@ export async function judgeState(
 function compare(deliveries: Delivery[], bookings: Held[]): string[] {
   const last = new Map(deliveries.map((delivery) => [delivery.booking_id, delivery]))
   const held = new Map(bookings.map((booking) => [Number(booking.booking_id), booking]))
-  return [...last.values()].flatMap((booking) => {
-    const found = held.get(booking.booking_id)
-    if (!found)
-      return booking.status === 'cancelled'
-        ? []
-        : [`Booking ${booking.booking_id} is missing; its status is ${booking.status}`]
-    const wrong = (['status', 'checkin_at', 'checkout_at'] as const).filter(
-      (field) => found[field] !== booking[field],
-    )
-    return wrong.map(
-      (field) =>
-        `Booking ${booking.booking_id} has \`${field}\` ${found[field]}, but was last delivered with ${booking[field]}`,
-    )
-  })
+  const problems: string[] = []
+  for (const booking of last.values()) {
+    const { booking_id, status } = booking
+    const found = held.get(booking_id)
+    if (!found) {
+      if (status !== 'cancelled') problems.push(`Booking ${booking_id} is missing; its status is ${status}`)
+      continue
+    }
+    for (const field of ['status', 'checkin_at', 'checkout_at'] as const)
+      if (found[field] !== booking[field])
+        problems.push(
+          `Booking ${booking_id} has \`${field}\` ${found[field]}, but was last delivered with ${booking[field]}`,
+        )
+  }
+  return problems
 }

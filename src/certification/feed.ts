@@ -102,9 +102,9 @@ export const feedSteps: CourseStep[] = [
     async check(run) {
       if (!hasRecovered(run, reads(run))) return { progress: reads(run).length }
       const readsWithFault = (fault: string) => reads(run).filter((record) => record.fault === fault)
-      const [worst = []] = [readsWithFault('bad_gateway'), readsWithFault('internal_error')].sort(
-        (a, b) => b.length - a.length,
-      )
+      const badGateway = readsWithFault('bad_gateway')
+      const internalError = readsWithFault('internal_error')
+      const worst = internalError.length > badGateway.length ? internalError : badGateway
       const because = `The feed was read ${worst.length} times while it failed for ten seconds; wait longer after each failure`
       return done({ 'feed.errors': worst.length <= maxReadsOfErrors ? passed : failed(because, worst) })
     },
@@ -194,7 +194,7 @@ export const feedSteps: CourseStep[] = [
     async check(run) {
       const findings = await checkArrivals(run, 'feed.restart')
       const first = reads(run).find(({ at, is_page }) => is_page && at >= run.playedAt)
-      const result = first && (await gradeFirstRead(run, first))
+      const result = first ? await gradeFirstRead(run, first) : null
       return result ? { ...findings, results: { 'feed.restart': result } } : findings
     },
     missing: missingArrivals,

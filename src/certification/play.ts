@@ -59,13 +59,15 @@ export async function findOpenStay(
   from: string,
   count: number,
 ): Promise<{ stay: Stay; place: Place }> {
+  const lastDay = addDays(from, farDays)
   let stay = stayFrom(stage, from)
-  for (; stay.checkin_at <= addDays(from, farDays); stay = stayFrom(stage, stay.checkout_at)) {
+  while (stay.checkin_at <= lastDay) {
     const [place] = await placesFor(stage, null, stay, count).catch((error) => {
       if (error instanceof DomainError) return []
       throw error
     })
     if (place) return { stay, place }
+    stay = stayFrom(stage, stay.checkout_at)
   }
   const [place] = (await roomTypesOf(stage)) as [Place]
   await setUnits(stage, place, stay, count)

@@ -76,7 +76,14 @@ const NextAction = withTitle(
   responseObject({
     action: output.literal(
       'Action to take',
-      ...(['start', 'stop', 'wait', 'push_all', 'push_change', 'book', 'cancel', 'upload_state'] as const),
+      'start',
+      'stop',
+      'wait',
+      'push_all',
+      'push_change',
+      'book',
+      'cancel',
+      'upload_state',
     ),
     text: output.text('Action in words'),
     booking_id: only('`cancel`', 'Id of the booking to cancel', id),
@@ -112,10 +119,7 @@ export const CertificationView = withTitle(
   'Certification',
   responseObject({
     id: output.integer('Id of the certification', 'id'),
-    status: output.literal(
-      'Status of the certification',
-      ...(['running', 'passed', 'failed', 'expired'] as const),
-    ),
+    status: output.literal('Status of the certification', 'running', 'passed', 'failed', 'expired'),
     profiles: output.list('Profiles that the product is certified for', profile),
     seed: output.text('Seed that determines the course'),
     started_at: output.timestamp('Time at which the certification started'),
@@ -135,10 +139,7 @@ export const CertificationView = withTitle(
           name: output.text('Name of the case'),
           profile,
           rule: output.text('Requirement for passing the case'),
-          status: output.literal(
-            'Status of the case',
-            ...(['waiting', 'passed', 'failed', 'skipped'] as const),
-          ),
+          status: output.literal('Status of the case', 'waiting', 'passed', 'failed', 'skipped'),
           because: output.textOrNull('Reason that the case failed or was skipped; null otherwise'),
           request_ids: output.list(
             'Requests that prove the failure; empty unless the case failed',
@@ -160,21 +161,37 @@ export function serializeCertification(
   certification: Certification,
   progress: CertificationView['progress'] = null,
 ): CertificationView {
-  const { _id, status, profiles, seed, started_at, ended_at, next, cases } = certification
+  const { next } = certification
   return {
-    ...{ id: _id, status, profiles, seed },
-    started_at: toTimestamp(started_at),
-    ended_at: toTimestampOrNull(ended_at),
-    next: next && { ...emptyNext, ...next },
+    id: certification._id,
+    status: certification.status,
+    profiles: certification.profiles,
+    seed: certification.seed,
+    started_at: toTimestamp(certification.started_at),
+    ended_at: toTimestampOrNull(certification.ended_at),
+    next: next ? { ...emptyNext, ...next } : null,
     progress,
-    cases: cases.map(({ name, status: state, because, request_ids }) => ({
-      ...{ name, profile: profileOf(name), rule: rules[name], status: state, because, request_ids },
+    cases: certification.cases.map(({ name, status, because, request_ids }) => ({
+      name,
+      profile: profileOf(name),
+      rule: rules[name],
+      status,
+      because,
+      request_ids,
       guide,
     })),
   }
 }
 
 const emptyNext = {
-  ...{ booking_id: null, user_id: null, listing_id: null, room_type_id: null, room_types: null },
-  ...{ checkin_at: null, checkout_at: null, start_date: null, end_date: null, available: null },
+  booking_id: null,
+  user_id: null,
+  listing_id: null,
+  room_type_id: null,
+  room_types: null,
+  checkin_at: null,
+  checkout_at: null,
+  start_date: null,
+  end_date: null,
+  available: null,
 }

@@ -13,8 +13,8 @@ import { book, makeGuest, placesFor, type Stage, stayFrom } from '../sandbox/sce
 import { clearSandboxes } from '../sandbox/store.ts'
 import { whileOpen } from '../sandbox/turns.ts'
 import { firstStep } from './advance.ts'
-import { casesOf, inOrder, type Profile } from './cases.ts'
-import type { Certification } from './model.ts'
+import { inOrder, type Profile } from './cases.ts'
+import { type Certification, newCertification } from './model.ts'
 import {
   changeCertification,
   endCertification,
@@ -34,7 +34,6 @@ const needed: Record<Profile, Permission[]> = {
 /** Number of bookings created at the start; more than the feed's largest page can hold. */
 const bookingsAtStart = 130
 const concurrentBookings = 16
-const keptMilliseconds = 396 * 86_400_000
 /**
  * Creating 130 bookings is expensive, so concurrent starts wait for each other instead of slowing down other requests.
  */
@@ -79,17 +78,15 @@ async function insert(
   seed: string,
 ): Promise<Certification> {
   const now = clockWatch.databaseNow()
-  const certification: Certification = {
+  const certification = newCertification({
     _id: await ids('certification'),
     key_id: keyId,
     of_host: hostId,
-    scope: null,
-    ...{ seed, profiles, status: 'running', started_at: now, ended_at: null },
-    cases: casesOf(profiles).map((name) => ({ name, status: 'waiting', because: null, request_ids: [] })),
-    ...{ step: null, next: null, facts: {} },
-    ...{ secret: randomBytes(32).toString('base64url'), requests: 0, revision: 0, sweep_at: null },
-    expires_at: new Date(now.getTime() + keptMilliseconds),
-  }
+    seed,
+    profiles,
+    started_at: now,
+    secret: randomBytes(32).toString('base64url'),
+  })
   try {
     await insertCertification(db, certification)
   } catch (error) {

@@ -42,7 +42,7 @@ export async function findCertification(
   keyId: number,
   id: number | undefined,
 ): Promise<Certification> {
-  const found = id && (await certificationModel(db).findOne({ _id: id, key_id: keyId }).lean())
+  const found = id ? await certificationModel(db).findOne({ _id: id, key_id: keyId }).lean() : null
   if (!found) throw notFound('Certification')
   return found
 }
@@ -136,7 +136,13 @@ export async function endCertification(
     (one): Case => (one.status === 'waiting' ? { ...one, status: 'skipped', because } : one),
   )
   const end: Partial<Certification> = {
-    ...{ status, cases, ended_at: now, next: null, step: null, secret: null, facts: {} },
+    status,
+    ended_at: now,
+    cases,
+    step: null,
+    next: null,
+    facts: {},
+    secret: null,
     sweep_at: new Date(now.getTime() + sweepMilliseconds),
   }
   const isRunning = { _id, status: 'running' }
@@ -190,17 +196,24 @@ export async function recordRequest(
   const page = await readPagePlace(db, seen)
   const fault = seen.fault ?? realFault(status)
   const expires_at = new Date(now.getTime() + keptMilliseconds)
-  const isDelivered = hasSucceeded({ status, fault })
+  const bookings = hasSucceeded({ status, fault }) ? deliveredBookings(seen) : []
+  const delivered = await storeDeliveries(db, certificationId, bookings, expires_at)
+  const { items, nights } = sizeOfWrite(seen)
   await requestRecordModel(db).collection.insertOne({
     certification_id: certificationId,
     ordinal: counted.requests + 1,
-    ...{ operation, at, answered_at: now, request_id: requestId, status, fault, ...sizeOfWrite(seen) },
-    delivered: isDelivered
-      ? await storeDeliveries(db, certificationId, deliveredBookings(seen), expires_at)
-      : 0,
+    operation,
+    at,
+    answered_at: now,
+    request_id: requestId,
+    status,
+    fault,
+    delivered,
     is_page: page !== null,
     is_first: page?.isFirst ?? false,
     from: page?.from ?? null,
+    items,
+    nights,
     body_hash: body === undefined ? null : hash(stringify(body) ?? ''),
     key_hash: idempotencyKey === undefined ? null : hash(idempotencyKey),
     expires_at,

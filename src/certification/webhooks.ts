@@ -50,13 +50,12 @@ export const webhookSteps: CourseStep[] = [
   },
   withFault('webhooks.forged', 'hint_forged', (tried) => gradeRefusal('with a wrong signature', tried)),
   withFault('webhooks.old', 'hint_old', (tried) => gradeRefusal('signed ten minutes ago', tried)),
-  withFault('webhooks.doubled', 'hint_twice', ({ response_status, extra_status }) =>
-    isAccepted(response_status) && isAccepted(extra_status)
-      ? passed
-      : failed(
-          `The same hint, sent twice, got ${responseOf(response_status)} and ${responseOf(extra_status)}; accept both, because a hint is not a command`,
-        ),
-  ),
+  withFault('webhooks.doubled', 'hint_twice', ({ response_status, extra_status }) => {
+    if (isAccepted(response_status) && isAccepted(extra_status)) return passed
+    return failed(
+      `The same hint, sent twice, got ${responseOf(response_status)} and ${responseOf(extra_status)}; accept both, because a hint is not a command`,
+    )
+  }),
   {
     name: 'unheard',
     cases: ['webhooks.lost'],
