@@ -34,7 +34,8 @@ export async function progressOfAll(db: Db, consumers: Position[]): Promise<Prog
   const positionOf = ({ acknowledged }: Position) => acknowledged?.getTime() ?? 0
   const byPosition = Map.groupBy(consumers, positionOf)
   const found = new Map<number, Progress>()
-  let [pending, until]: [number, Date | undefined] = [0, undefined]
+  let pending = 0
+  let until: Date | undefined
   for (const position of [...byPosition.keys()].toSorted((one, other) => other - one)) {
     const [consumer] = byPosition.get(position) as [Position]
     const { host_id, feed, acknowledged: after } = consumer

@@ -51,7 +51,8 @@ function routesOf(app: AppContext, feed: ConsumedFeed) {
     .put(
       '/:name',
       async (context) => {
-        const consumer = await putConsumer(app, context.caller, feed, context.params.name, context.body)
+        const which = { feed, name: context.params.name }
+        const consumer = await putConsumer(app, context.caller, which, context.body)
         return ok(context, await show(consumer))
       },
       {
@@ -90,7 +91,7 @@ export function serializeConsumer(
 ): ConsumerView {
   return {
     name,
-    acknowledged: acknowledged && toVersion(acknowledged),
+    acknowledged: acknowledged ? toVersion(acknowledged) : null,
     acknowledged_at: toTimestampOrNull(acknowledged_at),
     pending,
     oldest_pending_at: toTimestampOrNull(oldestPending),

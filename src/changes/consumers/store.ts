@@ -56,12 +56,11 @@ export async function moveConsumer(
   db: Db,
   owner: Owner,
   name: string,
-  to: Pick<Consumer, 'acknowledged' | 'acknowledged_at'>,
-  mayGoBack: boolean,
+  { to, mayGoBack }: { to: Pick<Consumer, 'acknowledged' | 'acknowledged_at'>; mayGoBack: boolean },
 ): Promise<void> {
+  // The beginning of the feed is not ahead of any position.
+  if (to.acknowledged === null && !mayGoBack) return
   const behind = { $or: [{ acknowledged: null }, { acknowledged: { $lt: to.acknowledged } }] }
-  const isNothingNew = to.acknowledged === null && !mayGoBack
-  if (isNothingNew) return
   await consumerModel(db).updateOne({ ...owner, name, ...(mayGoBack ? {} : behind) }, { $set: to })
 }
 

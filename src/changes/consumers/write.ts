@@ -31,17 +31,19 @@ const maxName = 64
 export async function putConsumer(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   caller: Caller,
-  feed: ConsumedFeed,
-  name: string,
+  { feed, name }: Pick<Consumer, 'feed' | 'name'>,
   { acknowledged, seek = false }: ConsumerWrite,
 ): Promise<Consumer> {
   const version = acknowledged === null ? null : parseFeedTime(acknowledged)
   await requireKnown(db, caller.hostId, feed, version)
   const owner = ownerOf(caller, feed)
-  const position = { acknowledged: version, acknowledged_at: version && clock(caller.hostId) }
+  const position = {
+    acknowledged: version,
+    acknowledged_at: version === null ? null : clock(caller.hostId),
+  }
   for (;;) {
     if (await findConsumerIfAny(db, owner, name)) {
-      await moveConsumer(db, owner, name, position, seek)
+      await moveConsumer(db, owner, name, { to: position, mayGoBack: seek })
       const moved = await findConsumerIfAny(db, owner, name)
       if (moved) return moved
     }

@@ -21,7 +21,7 @@ export class Digests {
   /** Returns the requested digest, computed from a consistent snapshot of the host's bookings. */
   async answer(hostId: number, { listing_id, month, day, after }: DigestQuery): Promise<DigestView> {
     const now = await this.cache.read(hostId)
-    const version = now.version && toVersion(now.version)
+    const version = now.version ? toVersion(now.version) : null
     const listingId = listing_id === undefined ? undefined : Number(listing_id)
     const start = day ?? month
     if (listingId === undefined && start === undefined) return { version, ...(await this.wholeOf(now)) }

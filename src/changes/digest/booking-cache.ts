@@ -66,13 +66,15 @@ export class BookingCache {
     const readAfter = (version: Date | null) =>
       findChanges(this.db, { host_id: hostId }, version, { skip: 0, limit: readBatchSize })
     let { version } = held
-    for (let reading = readAfter(version), isLast = false; !isLast; ) {
+    let reading = readAfter(version)
+    for (;;) {
       const rows = await reading
       version = rows.at(-1)?.updated_at ?? version
-      isLast = rows.length < readBatchSize
+      const isLast = rows.length < readBatchSize
       // The database finds the next rows while the current rows are processed.
       if (!isLast) reading = readAfter(version)
       for (const row of rows) changed.add(row)
+      if (isLast) break
     }
     return changed.length === 0 ? held : { version, bookings: held.bookings.with(changed) }
   }

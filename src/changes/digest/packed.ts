@@ -15,7 +15,12 @@ type Columns<List> = Record<(typeof columns)[number], List>
 /** Changed bookings in the order in which they were read. If a booking occurs more than once, its last entry wins. */
 export class ChangedBookings {
   readonly columns: Columns<number[]> = {
-    ...{ id: [], listing: [], status: [], checkin: [], checkout: [], version: [] },
+    id: [],
+    listing: [],
+    status: [],
+    checkin: [],
+    checkout: [],
+    version: [],
   }
 
   /**
@@ -90,7 +95,8 @@ export class PackedBookings {
     const idAt = (position: number) => ids[position] as number
     const order = [...ids.keys()].sort((one, other) => idAt(one) - idAt(other) || one - other)
     const merged = columnsOf(this.length + order.length)
-    let [length, old] = [0, 0]
+    let length = 0
+    let old = 0
     const take = (from: Columns<ArrayLike<number>>, position: number) => {
       for (const column of columns) merged[column][length] = from[column][position] as number
       length += 1

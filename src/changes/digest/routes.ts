@@ -33,7 +33,9 @@ export function digestRoutes(app: AppContext) {
     },
     {
       access: {
-        ...{ permission: 'bookings.read', provider: true, conditional: true },
+        permission: 'bookings.read',
+        provider: true,
+        conditional: true,
         errors: ['not_found', 'conflict'],
       },
       query: DigestQuery,

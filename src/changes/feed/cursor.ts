@@ -49,5 +49,6 @@ export function writeCursor(
 /** Decodes a cursor; returns null for anything that is not a cursor of this feed. */
 export function readCursor(feed: FeedName, cursor: string): (Place & { query: WalkQuery }) | null {
   const read = cursors[feed].read(cursor)
-  return read && { version: new Date(read.place.after * 1000), page: read.place.page, query: read.query }
+  if (!read) return null
+  return { version: new Date(read.place.after * 1000), page: read.place.page, query: read.query }
 }

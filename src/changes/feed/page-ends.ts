@@ -18,12 +18,13 @@ function lastStoredOf(db: Db): Map<string, KnownEnd> {
 /** Finds and stores the page ends for one request's query. */
 export class PageEnds {
   private known: KnownEnd[] | undefined
+  private name: string | undefined
 
-  /** @param name returns the name under which the query's page ends are stored; called only if a page end is needed */
+  /** @param question the values that distinguish the query from the key's other queries */
   constructor(
     private readonly db: Db,
     private readonly hostId: number,
-    private readonly name: () => string,
+    private readonly question: unknown[],
     private readonly now: Date,
   ) {}
 
@@ -32,7 +33,8 @@ export class PageEnds {
    * this is the earliest end, readers that share a page may get rows twice but never miss any.
    */
   async before(page: number): Promise<Date | undefined> {
-    const [previous, own] = [this.nameOf(page - 1), this.nameOf(page)]
+    const previous = this.nameOf(page - 1)
+    const own = this.nameOf(page)
     this.known = await findPageEnds(this.db, this.hostId, [previous, own], this.now)
     return this.known.find((end) => end.page === previous)?.version
   }
@@ -50,11 +52,17 @@ export class PageEnds {
     if (remembered && isThis(remembered)) return
     this.known ??= await findPageEnds(this.db, this.hostId, [own], this.now)
     const stored =
-      this.known.find(isThis) ?? (await savePageEnd(this.db, this.hostId, own, version, this.now))
+      this.known.find(isThis) ?? (await savePageEnd(this.db, this.hostId, { page: own, version }, this.now))
     ends.set(own, stored)
   }
 
   private nameOf(page: number): string {
-    return `${this.name()}:${page}`
+    this.name ??= pagesName(this.question)
+    return `${this.name}:${page}`
   }
+}
+
+/** Returns the name under which the page ends of a key's query are stored. */
+function pagesName(question: unknown[]): string {
+  return `walk:${new Bun.CryptoHasher('sha256').update(JSON.stringify(question)).digest('base64url').slice(0, 22)}`
 }

@@ -5,7 +5,7 @@ import { parseFeedTime, toVersion } from '../../versions/format.ts'
 import type { FeedQuery, FeedSource } from '../sources/source.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import { PageEnds } from './page-ends.ts'
-import { cacheNextTotal, lastReadClock, totalOf } from './total.ts'
+import { cacheNextTotal, lastReadClock, type Matched, totalOf } from './total.ts'
 
 /**
  * Why no change can be lost (decisions §9).
@@ -23,8 +23,6 @@ import { cacheNextTotal, lastReadClock, totalOf } from './total.ts'
  * Reads use read concern majority on the primary, so a version that was returned is never rolled back.
  */
 
-type Context = Pick<AppContext, 'db' | 'clock'>
-
 /** One page of a feed: rows, and `meta.pagination` with the cursor of the next page. */
 export interface FeedPage<Row> {
   rows: Row[]
@@ -33,21 +31,20 @@ export interface FeedPage<Row> {
 
 /** Reads one page of a host's new and changed rows, in version order. The cursor must already have been validated. */
 export async function readFeedPage<Row, Filter extends { host_id: number }>(
-  { db, clock }: Context,
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   source: FeedSource<Row, Filter>,
-  { scope }: { scope: number },
   { filter, updated_after, cursor, identity, sent }: FeedQuery<Filter>,
-  page: PageRequest,
+  { scope, page }: { scope: number; page: PageRequest },
 ): Promise<FeedPage<Row>> {
   const position = cursor === undefined ? null : readCursor(source.name, cursor)
   const updatedAfter = updated_after === undefined ? null : parseFeedTime(updated_after)
+  const matched: Matched<Filter> = { filter, after: updatedAfter }
   const hostId = filter.host_id
   const clockBefore = lastReadClock(db, source, hostId)
-  const name = () => pagesName([hostId, scope, ...identity, page.perPage])
-  const ends = new PageEnds(db, hostId, name, clock(hostId))
+  const ends = new PageEnds(db, hostId, [hostId, scope, ...identity, page.perPage], clock(hostId))
   const { version, skip } = position
     ? { version: position.version, skip: 0 }
-    : await startOf(ends, page, updatedAfter, (skip) => fromEnd(db, source, filter, updatedAfter, skip))
+    : await startOf(db, source, matched, { page, ends })
   // One extra row reveals whether there is a next page.
   const found = await source.find(db, filter, version, { skip, limit: page.perPage + 1 })
   const rows = found.slice(0, page.perPage)
@@ -56,12 +53,17 @@ export async function readFeedPage<Row, Filter extends { host_id: number }>(
   const isFirst = page.page === 1 && !position
   const isOnlyPage = isFirst && !hasMore
   const end = hasMore && last ? source.versionOf(last) : undefined
-  const [counted] = await Promise.all([
-    isOnlyPage ? null : totalOf(db, source, filter, updatedAfter),
-    end && !position && ends.keep(page.page, end),
-  ])
+  const counting = isOnlyPage ? null : totalOf(db, source, matched)
+  const keepingEnd = end && !position ? ends.keep(page.page, end) : null
+  await Promise.all([counting, keepingEnd])
+  const counted = await counting
   if (counted && end && isFirst && counted.version === clockBefore)
-    cacheNextTotal(db, source, filter, end, counted, rows.length)
+    cacheNextTotal(
+      db,
+      source,
+      { filter, after: end },
+      { total: counted.total - rows.length, version: counted.version },
+    )
   const number = position?.page ?? page.page
   const total = counted?.total ?? rows.length
   const pages = pagination({ page: number, perPage: page.perPage }, total, rows.length)
@@ -75,17 +77,23 @@ export async function readFeedPage<Row, Filter extends { host_id: number }>(
 }
 
 /** Returns the version after which a page starts and, if the previous page's end is unknown, how many rows to skip. */
-async function startOf(
-  ends: PageEnds,
-  page: PageRequest,
-  updatedAfter: Date | null,
-  countFromEnd: (skip: number) => Promise<Date | null>,
+async function startOf<Filter extends { host_id: number }>(
+  db: Db,
+  source: CountedSource<Filter>,
+  matched: Matched<Filter>,
+  { page, ends }: { page: PageRequest; ends: PageEnds },
 ): Promise<{ version: Date | null; skip: number }> {
-  if (page.page === 1) return { version: updatedAfter, skip: 0 }
+  if (page.page === 1) return { version: matched.after, skip: 0 }
   const skip = skipOf(page)
-  const end = (await ends.before(page.page)) ?? (await countFromEnd(skip))
-  return end === null ? { version: updatedAfter, skip } : { version: end, skip: 0 }
+  const end = (await ends.before(page.page)) ?? (await fromEnd(db, source, matched, skip))
+  return end === null ? { version: matched.after, skip } : { version: end, skip: 0 }
 }
+
+/** The parts of a feed's source that find a row by counting from the feed's end. */
+type CountedSource<Filter extends { host_id: number }> = Pick<
+  FeedSource<never, Filter>,
+  'name' | 'counter' | 'count' | 'versionFromEnd'
+>
 
 /**
  * Returns the version of the last row before a page if that row is nearer to the feed's end than to its start, so that
@@ -94,19 +102,13 @@ async function startOf(
  */
 async function fromEnd<Filter extends { host_id: number }>(
   db: Db,
-  source: Pick<FeedSource<never, Filter>, 'name' | 'counter' | 'count' | 'versionFromEnd'>,
-  filter: Filter,
-  after: Date | null,
+  source: CountedSource<Filter>,
+  { filter, after }: Matched<Filter>,
   skip: number,
 ): Promise<Date | null> {
-  const { total, version } = await totalOf(db, source, filter, after)
+  const { total, version } = await totalOf(db, source, { filter, after })
   if (skip <= total / 2 || skip > total) return null
   return source.versionFromEnd(db, filter, { after, until: new Date(version) }, total - skip)
-}
-
-/** Returns the name under which the page ends of a key's query are stored. */
-function pagesName(question: unknown[]): string {
-  return `walk:${new Bun.CryptoHasher('sha256').update(JSON.stringify(question)).digest('base64url').slice(0, 22)}`
 }
 
 /**

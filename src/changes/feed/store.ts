@@ -31,8 +31,7 @@ export function isKept({ expires_at }: KnownEnd, now: Date): boolean {
 export async function savePageEnd(
   db: Db,
   host_id: number,
-  page: string,
-  version: Date,
+  { page, version }: Pick<PageEnd, 'page' | 'version'>,
   now: Date,
 ): Promise<KnownEnd> {
   const expires_at = new Date(now.getTime() + storedMilliseconds)

@@ -2,6 +2,12 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import { readHostClock } from '../../versions/host-clock-store.ts'
 import type { FeedSource } from '../sources/source.ts'
 
+/** The rows that a feed query matches: those after a version that pass a filter. */
+export interface Matched<Filter> {
+  filter: Filter
+  after: Date | null
+}
+
 /** The number of rows that match a feed query. */
 export interface Total {
   total: number
@@ -36,7 +42,7 @@ export function lastReadClock(db: Db, { name }: Source<never>, hostId: number): 
   return cacheOf(db).clocks.get(`${name}/${hostId}`)
 }
 
-function keyOf(feed: string, filter: Host, after: Date | null): string {
+function keyOf(feed: string, { filter, after }: Matched<Host>): string {
   return JSON.stringify([feed, filter, after])
 }
 
@@ -47,17 +53,17 @@ function keyOf(feed: string, filter: Host, after: Date | null): string {
 export async function totalOf<Filter extends Host>(
   db: Db,
   source: Source<Filter>,
-  filter: Filter,
-  after: Date | null,
+  matched: Matched<Filter>,
 ): Promise<Total> {
+  const { filter, after } = matched
   const cache = cacheOf(db)
-  const cached = cache.totals.get(keyOf(source.name, filter, after))
+  const cached = cache.totals.get(keyOf(source.name, matched))
   const version = (await readHostClock(db, filter.host_id, source.counter)).getTime()
   if (cache.clocks.size >= maxCachedTotals) cache.clocks.clear()
   cache.clocks.set(`${source.name}/${filter.host_id}`, version)
   if (cached?.version === version) return cached
   const total = { total: await source.count(db, filter, { after }), version }
-  keep(db, source.name, filter, after, total)
+  keep(db, source.name, matched, total)
   return total
 }
 
@@ -69,16 +75,14 @@ export async function totalOf<Filter extends Host>(
 export function cacheNextTotal<Filter extends Host>(
   db: Db,
   { name }: Source<Filter>,
-  filter: Filter,
-  after: Date,
-  { total, ...counted }: Total,
-  rows: number,
+  next: Matched<Filter>,
+  { total, version }: Total,
 ): void {
-  keep(db, name, filter, after, { ...counted, total: Math.max(0, total - rows) })
+  keep(db, name, next, { total: Math.max(0, total), version })
 }
 
-function keep(db: Db, feed: string, filter: Host, after: Date | null, total: Total): void {
+function keep(db: Db, feed: string, matched: Matched<Host>, total: Total): void {
   const { totals } = cacheOf(db)
   if (totals.size >= maxCachedTotals) totals.clear()
-  totals.set(keyOf(feed, filter, after), total)
+  totals.set(keyOf(feed, matched), total)
 }

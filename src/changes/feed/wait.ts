@@ -53,8 +53,8 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   const isPeek = prefersPeek(context.request.headers)
   const initial = await buildQuery()
   const readPage = async (query: FeedQuery<Filter>) => {
-    const found = await readFeedPage(app, source, context.caller, query, page)
-    if (!isPeek) recordRead(app, source, context.caller, query, found.rows.at(-1))
+    const found = await readFeedPage(app, source, query, { scope: context.caller.scope, page })
+    if (!isPeek) recordRead(app, source, query, { caller: context.caller, last: found.rows.at(-1) })
     return found
   }
   const hasConsumer = context.query.consumer !== undefined
@@ -74,8 +74,7 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   try {
     if (context.caller.isSandbox && !(await hasClock(app.db, initial.filter.host_id))) return first
     const signals = [request.signal, app.heldRequests.ending]
-    const nextOfHost = () => nextEvent(watch, signals, deadline)
-    const nextOfConsumer = async () => {
+    const nextOfConsumer = async (): Promise<HeldEvent> => {
       for (;;) {
         const checkAt = Math.min(deadline, performance.now() + consumerCheckMilliseconds)
         const event = await nextEvent(watch, signals, checkAt)
@@ -84,7 +83,14 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
         if (updated_after !== query.updated_after) return 'moved'
       }
     }
-    const found = await readUntil(read, hasConsumer ? nextOfConsumer : nextOfHost)
+    let found = await read()
+    let event: HeldEvent = 'moved'
+    while (found.rows.length === 0 && event === 'moved') {
+      event = hasConsumer ? await nextOfConsumer() : await nextEvent(watch, signals, deadline)
+      // After any other event, the sandbox was cleared, its held requests were released, the client disconnected, or
+      // this process is shutting down.
+      if (event === 'moved' || event === 'late') found = await read()
+    }
     noteDelivery(app, source, context.caller, found.rows[0])
     if (app.heldRequests.ending.aborted) set.headers.connection = 'close'
     Object.assign(set.headers, await confirmKey(app, request.headers, context.caller.address))
@@ -104,17 +110,18 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
 function recordRead<Row, Filter extends { host_id: number }>(
   { usage, clock }: AppContext,
   source: FeedSource<Row, Filter>,
-  { keyId, isSandbox }: Caller,
   { filter, updated_after }: FeedQuery<Filter>,
-  last: Row | undefined,
+  { caller, last }: { caller: Caller; last: Row | undefined },
 ): void {
+  const { keyId, isSandbox } = caller
   const isFiltered = Object.entries(filter).some(([name, value]) => name !== 'host_id' && value !== undefined)
   if (isSandbox || source.name !== 'bookings' || isFiltered) return
   const now = clock()
   // A future `updated_after` must not mark later changes as read. The next change may have the current second as its
   // version.
-  const quietUntil =
-    updated_after && new Date(Math.min(parseFeedTime(updated_after).getTime(), now.getTime() - 1000))
+  const quietUntil = updated_after
+    ? new Date(Math.min(parseFeedTime(updated_after).getTime(), now.getTime() - 1000))
+    : undefined
   const seen = last ? source.versionOf(last) : quietUntil
   if (seen) usage.noteRead(keyId, seen, now)
 }
@@ -137,21 +144,6 @@ function noteDelivery<Row, Filter extends { host_id: number }>(
  * process.
  */
 type HeldEvent = WatchEvent | 'late' | 'abandoned'
-
-async function readUntil<Row>(
-  read: () => Promise<FeedPage<Row>>,
-  next: () => Promise<HeldEvent>,
-): Promise<FeedPage<Row>> {
-  for (;;) {
-    const found = await read()
-    if (found.rows.length > 0) return found
-    const event = await next()
-    if (event === 'late') return read()
-    // The sandbox was cleared, its held requests were released, the client disconnected, or this process is shutting
-    // down.
-    if (event !== 'moved') return found
-  }
-}
 
 async function nextEvent(watch: Watch, signals: AbortSignal[], deadline: number): Promise<HeldEvent> {
   const { promise, resolve } = Promise.withResolvers<HeldEvent>()

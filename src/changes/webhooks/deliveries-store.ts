@@ -28,7 +28,7 @@ const inProgress = (now: Date) => ({
 })
 
 /** What is known of a delivery when it is created. */
-interface DeliveryStart {
+interface NewDelivery {
   webhook: WebhookId
   payload: WebhookDelivery['payload']
   now: Date
@@ -38,7 +38,7 @@ interface DeliveryStart {
 }
 
 /** Returns a new delivery. */
-export function newDelivery({ webhook, payload, now, begins, trace }: DeliveryStart): WebhookDelivery {
+export function newDelivery({ webhook, payload, now, begins, trace }: NewDelivery): WebhookDelivery {
   return {
     _id: new Types.ObjectId(),
     ...webhookFilter(webhook),

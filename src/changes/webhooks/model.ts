@@ -42,7 +42,7 @@ const fields = {
 export type Webhook = Stored<typeof fields>
 
 /** What is known of an endpoint when it is created. */
-export type WebhookStart = Pick<
+type NewWebhook = Pick<
   Webhook,
   | 'host_id'
   | 'id'
@@ -56,7 +56,7 @@ export type WebhookStart = Pick<
 >
 
 /** Returns a new endpoint, which is on and has never failed. */
-export function newWebhook(start: WebhookStart): Webhook {
+export function newWebhook(start: NewWebhook): Webhook {
   return {
     host_id: start.host_id,
     id: start.id,

@@ -164,7 +164,10 @@ test('in the sandbox a guest can be made to reply, but not in a closed conversat
 test('if a sandbox is cleared during a request, the feed is empty and a write is a retryable conflict', async () => {
   const gone = { hostId: 987_654_321, scope: 987_654_321 }
   const question = await toMessageFeedQuery(db, gone, {})
-  const { rows } = await readFeedPage(service.live, messageFeed, gone, question, { page: 1, perPage: 50 })
+  const { rows } = await readFeedPage(service.live, messageFeed, question, {
+    ...gone,
+    page: { page: 1, perPage: 50 },
+  })
   expect(rows).toEqual([])
   const write = inTransaction(db, 'gone', (session) =>
     advanceHostClock(db, session, gone.hostId, new Date(), true),
