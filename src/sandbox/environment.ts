@@ -38,22 +38,44 @@ export async function openSandboxEnvironment(
   const changes = new HostChanges(db, log)
   const webhooks = new WebhookWorker({
     ...live,
-    ...{ db, clock, changes, environment: { name: 'sandbox' } },
+    db,
+    clock,
+    changes,
+    environment: { name: 'sandbox' },
     refreshClocks: (scopes) => clocks.refresh(scopes),
     hintFaultOf: (scope, event) => takeHintFault(db, scope, event, live.clockWatch.databaseNow()),
   })
   webhooks.start()
-  const store = { db, clock, clockWatch: live.clockWatch, config, ids: sequenceIds(db), models }
+  const ids = sequenceIds(db)
   const sweeper = setInterval(() => {
     // If this process's clock is wrong, a new sandbox could appear to have expired.
     if (!live.clockWatch.isSound()) return
-    sweepSandboxes(store).catch((error) => log.warn({ error: String(error) }, 'Cannot sweep the sandboxes'))
+    sweepSandboxes({ db, clock, models }).catch((error) =>
+      log.warn({ error: String(error) }, 'Cannot sweep the sandboxes'),
+    )
   }, sweepEveryMilliseconds)
-  const { heldRequests } = live
+  const visit = visitsOf({
+    db,
+    clock,
+    clockWatch: live.clockWatch,
+    config,
+    ids,
+    heldRequests: live.heldRequests,
+    models,
+    clocks,
+    observer,
+  })
   const context: SandboxContext = {
     ...live,
-    ...{ ...store, clocks, outbox, changes, webhooks },
-    environment: { name: 'sandbox', visit: visitsOf({ ...store, clocks, heldRequests, observer }) },
+    db,
+    clock,
+    ids,
+    outbox,
+    changes,
+    webhooks,
+    environment: { name: 'sandbox', visit },
+    models,
+    clocks,
   }
   return {
     context,

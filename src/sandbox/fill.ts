@@ -5,9 +5,10 @@ import { withLease } from '../platform/mongo/lease.ts'
 import { lastVersionsOf, recordFill, secondsUntilFill } from './key-store.ts'
 import { findOpen, insertFilling, type OpenSandbox, openFilled } from './life-store.ts'
 import { seedSandbox } from './seed.ts'
-import { clearSandboxes, endSandboxes, type ScopedModel } from './store.ts'
+import { clearSandboxes, endSandboxes, type SandboxData } from './store.ts'
 
-type Context = Pick<AppContext, 'db' | 'clock' | 'clockWatch' | 'config' | 'ids'> & { models: ScopedModel[] }
+/** What opens a key's sandbox. */
+type SandboxOpening = SandboxData & Pick<AppContext, 'clockWatch' | 'config' | 'ids'>
 
 /** Time after which the process that is filling a sandbox is presumed dead. */
 const maxFillMilliseconds = 600_000
@@ -18,7 +19,7 @@ const filling = { leaseMilliseconds: 30_000, maxWaitMilliseconds: 10_000 }
 
 /** Returns a key's open sandbox, or null. While this process's clock is wrong, no sandbox counts as expired. */
 export function findSandbox(
-  { db, clock, clockWatch }: Pick<Context, 'db' | 'clock' | 'clockWatch'>,
+  { db, clock, clockWatch }: Pick<AppContext, 'db' | 'clock' | 'clockWatch'>,
   keyId: number,
 ): Promise<OpenSandbox | null> {
   return findOpen(db, keyId, clockWatch.isSound() ? clock() : null)
@@ -32,7 +33,7 @@ export function findSandbox(
  * @throws ClockSkewError if the key has no sandbox and this process's clock is wrong; DomainError `conflict` with a
  * retry time if the sandbox has been filled too often or another request takes too long to fill it
  */
-export async function openSandbox(store: Context, keyId: number): Promise<OpenSandbox> {
+export async function openSandbox(store: SandboxOpening, keyId: number): Promise<OpenSandbox> {
   const { db, clockWatch } = store
   const found = await findSandbox(store, keyId)
   if (found) return found
@@ -47,7 +48,7 @@ export async function openSandbox(store: Context, keyId: number): Promise<OpenSa
 const fills = new Map<string, Promise<OpenSandbox>>()
 
 /** Fills a key's sandbox, or waits for the request that is filling it. */
-function fillOnce(store: Context, keyId: number): Promise<OpenSandbox> {
+function fillOnce(store: SandboxOpening, keyId: number): Promise<OpenSandbox> {
   const { db, clock, clockWatch } = store
   const limits = { now: () => clockWatch.databaseNow(), ...filling }
   return withLease(db, `filling:${keyId}`, limits, async () => {
@@ -69,8 +70,8 @@ function filledTooOften(seconds: number): DomainError {
   return new DomainError('conflict', message, [], seconds)
 }
 
-async function fillSandbox(store: Context, keyId: number): Promise<OpenSandbox> {
-  const { db, clock, ids } = store
+async function fillSandbox(store: SandboxOpening, keyId: number): Promise<OpenSandbox> {
+  const { db, clock, config, ids } = store
   const scope = await ids('host')
   const due_at = new Date(clock().getTime() + maxFillMilliseconds)
   const sandbox = {
@@ -83,7 +84,7 @@ async function fillSandbox(store: Context, keyId: number): Promise<OpenSandbox> 
     observer_id: null,
   }
   await insertFilling(db, { ...sandbox, key_id: keyId, due_at })
-  await seedSandbox(store, scope, keyId, await lastVersionsOf(db, keyId))
+  await seedSandbox({ db, clock, config, ids, scope, keyId }, await lastVersionsOf(db, keyId))
   try {
     await openFilled(db, scope, clock())
     return sandbox

@@ -2,9 +2,7 @@ import { DomainError } from '../core/errors.ts'
 import type { AppContext } from '../http/context.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { type Sandbox, sandboxModel } from './model.ts'
-import { type ScopedModel, scopeFilters } from './store.ts'
-
-type Context = Pick<AppContext, 'db' | 'clock'> & { models: ScopedModel[] }
+import { type SandboxData, scopeFilters } from './store.ts'
 
 /** Lifetime of a sandbox after its last write (contract, Limits; decisions §13). */
 const lifetimeMilliseconds = 3_600_000
@@ -53,7 +51,7 @@ export interface Growth {
 
 /** Records a completed write. Adds to the sandbox's size and extends its lifetime to an hour from now. */
 export async function recordWrite(
-  { db, clock }: Pick<Context, 'db' | 'clock'>,
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   scope: number,
   growth: Growth,
 ): Promise<void> {
@@ -67,7 +65,10 @@ export async function recordWrite(
 const renewMilliseconds = 60_000
 
 /** Keeps a sandbox open for another 59 to 60 minutes, even if nothing is written to it. */
-export async function keepOpen({ db, clock }: Pick<Context, 'db' | 'clock'>, scope: number): Promise<void> {
+export async function keepOpen(
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
+  scope: number,
+): Promise<void> {
   const due = endAfter(clock())
   const earlier = { $lt: new Date(due.getTime() - renewMilliseconds) }
   await sandboxModel(db).updateOne({ _id: scope, state: 'open', due_at: earlier }, { $set: { due_at: due } })
@@ -84,7 +85,7 @@ export async function isOpen(db: Db, scope: number): Promise<boolean> {
  * @throws DomainError `conflict` if the documents might not fit
  */
 export async function reserveRoom(
-  context: Pick<Context, 'db' | 'models'>,
+  context: Pick<SandboxData, 'db' | 'models'>,
   scope: number,
   documents: number,
 ): Promise<void> {
@@ -99,7 +100,7 @@ export async function reserveRoom(
  * @throws DomainError `conflict` if the sandbox is full
  */
 export async function requireRoom(
-  { db, models }: Pick<Context, 'db' | 'models'>,
+  { db, models }: Pick<SandboxData, 'db' | 'models'>,
   { _id, documents, bytes }: OpenSandbox,
 ): Promise<void> {
   if (bytes >= maxBytes) throw full()
@@ -114,7 +115,7 @@ function full(): DomainError {
 }
 
 async function countDocuments(
-  { db, models }: Pick<Context, 'db' | 'models'>,
+  { db, models }: Pick<SandboxData, 'db' | 'models'>,
   scope: number,
 ): Promise<number> {
   let counted = 0

@@ -20,7 +20,11 @@ import listings from './data/listings.json' with { type: 'json' }
 import rates from './data/rates.json' with { type: 'json' }
 import users from './data/users.json' with { type: 'json' }
 
-type Store = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
+/** A fresh sandbox, which is being filled. */
+interface FreshSandbox extends Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'> {
+  scope: number
+  keyId: number
+}
 
 interface ListingData {
   id: number
@@ -49,22 +53,18 @@ interface BookingData {
  *
  * @param start the last versions of the key's earlier sandboxes, after which this sandbox's versions continue
  */
-export async function seedSandbox(
-  store: Store,
-  scope: number,
-  keyId: number,
-  start: ClockStart,
-): Promise<void> {
-  await startHostClock(store.db, scope, start)
-  const users = await Promise.all(data.users.map((user) => userOf(store, scope, keyId, user)))
-  const listings = await Promise.all(data.listings.map((listing) => listingOf(store, scope, listing)))
-  await runAll(store.db, scope, [...users, ...listings])
-  for (const { id, status } of data.listings) await setListingStatus(store, { id, host_id: scope }, status)
-  const bookings = await Promise.all(data.bookings.map((booking) => bookingOf(store, scope, booking)))
-  await runAll(store.db, scope, bookings)
+export async function seedSandbox(sandbox: FreshSandbox, start: ClockStart): Promise<void> {
+  const { db, scope } = sandbox
+  await startHostClock(db, scope, start)
+  const users = await Promise.all(data.users.map((user) => userOf(sandbox, user)))
+  const listings = await Promise.all(data.listings.map((listing) => listingOf(sandbox, listing)))
+  await runAll(db, scope, [...users, ...listings])
+  for (const { id, status } of data.listings) await setListingStatus(sandbox, { id, host_id: scope }, status)
+  const bookings = await Promise.all(data.bookings.map((booking) => bookingOf(sandbox, booking)))
+  await runAll(db, scope, bookings)
   for (const { id, has_closed_conversation } of data.bookings)
-    if (has_closed_conversation) await setConversationClosed(store, { id, host_id: scope }, true)
-  for (const write of data.rates) await seedRates(store, scope, write)
+    if (has_closed_conversation) await setConversationClosed(sandbox, { id, host_id: scope }, true)
+  for (const write of data.rates) await seedRates(sandbox, write)
 }
 
 /** Runs changes in one transaction, because commits are costly and nothing else writes to the sandbox yet. */
@@ -74,36 +74,37 @@ function runAll(db: Db, scope: number, works: UnitOfWork<unknown>[]): Promise<vo
   })
 }
 
-function userOf(store: Store, scope: number, keyId: number, { id, body }: (typeof users)[0]) {
-  const context = { ...store, ids: withIds(store.ids, { user: id }) }
-  const origin = { hostId: scope, keyId, address: '127.0.0.1' }
+function userOf(sandbox: FreshSandbox, { id, body }: (typeof users)[0]) {
+  const context = { ...sandbox, ids: withIds(sandbox.ids, { user: id }) }
+  const origin = { hostId: sandbox.scope, keyId: sandbox.keyId, address: '127.0.0.1' }
   return prepareUser(context, origin, normalize(UserCreate, body))
 }
 
-function listingOf(store: Store, scope: number, listing: ListingData) {
+function listingOf(sandbox: FreshSandbox, listing: ListingData) {
   const { id, first_room_type_id, first_room_id, body } = listing
-  const ids = withIds(store.ids, { listing: id, room_type: first_room_type_id, room: first_room_id })
-  return prepareListing({ ...store, ids }, scope, body)
+  const ids = withIds(sandbox.ids, { listing: id, room_type: first_room_type_id, room: first_room_id })
+  return prepareListing({ ...sandbox, ids }, sandbox.scope, body)
 }
 
-async function bookingOf(store: Store, scope: number, booking: BookingData): Promise<UnitOfWork<unknown>> {
+async function bookingOf(sandbox: FreshSandbox, booking: BookingData): Promise<UnitOfWork<unknown>> {
   const { id, checkin_in_days, nights, status, has_closed_conversation: _, ...rest } = booking
-  const checkin_at = addDays(toDay(store.clock()), checkin_in_days)
+  const checkin_at = addDays(toDay(sandbox.clock()), checkin_in_days)
   const input = { ...rest, checkin_at, checkout_at: addDays(checkin_at, nights) }
-  const context = { ...store, ids: withIds(store.ids, { booking: id }) }
-  const booked = await prepareBooking(context, scope, input)
+  const context = { ...sandbox, ids: withIds(sandbox.ids, { booking: id }) }
+  const booked = await prepareBooking(context, sandbox.scope, input)
   if (status === 'pending') return booked
-  return mapUnit(booked, (made, session) => prepareTransition(store, made, { to: status }).run(session))
+  return mapUnit(booked, (made, session) => prepareTransition(sandbox, made, { to: status }).run(session))
 }
 
-async function seedRates(store: Store, scope: number, { id, data: items }: (typeof rates)[0]): Promise<void> {
-  const context = { ...store, ids: withIds(store.ids, { rate_job: id }) }
-  await runUnit(store.db, await prepareRates(context, scope, items))
+async function seedRates(sandbox: FreshSandbox, { id, data: items }: (typeof rates)[0]): Promise<void> {
+  const context = { ...sandbox, ids: withIds(sandbox.ids, { rate_job: id }) }
+  await runUnit(sandbox.db, await prepareRates(context, sandbox.scope, items))
 }
 
 /** The data of a fresh sandbox. */
 const data = {
-  ...{ users, rates },
+  users,
+  rates,
   listings: listings as ListingData[],
   bookings: bookings as BookingData[],
 }

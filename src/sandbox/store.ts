@@ -11,7 +11,11 @@ import { type Sandbox, sandboxModel } from './model.ts'
 /** A function that returns a collection's model. Collections with a `host_id` field hold sandboxes' documents. */
 export type ScopedModel = (db: Db) => Preparable & { schema: { paths: object } }
 
-type Context = Pick<AppContext, 'db' | 'clock'> & { models: ScopedModel[] }
+/** What finds and deletes the sandboxes' documents. */
+export interface SandboxData extends Pick<AppContext, 'db' | 'clock'> {
+  /** The models of all collections. */
+  models: ScopedModel[]
+}
 
 /** Delay between a sandbox's end and its final sweep. During this time, a write in flight may still commit. */
 const maxRequestMilliseconds = 30_000
@@ -30,12 +34,12 @@ export async function prepareSandbox(db: Db): Promise<void> {
 }
 
 /** Clears the open sandboxes of one key or all keys. Returns the number of cleared sandboxes. */
-export function clearSandboxes(store: Context, filter: { key_id?: number } = {}): Promise<number> {
+export function clearSandboxes(store: SandboxData, filter: { key_id?: number } = {}): Promise<number> {
   return endSandboxes(store, { ...filter, state: 'open' })
 }
 
 /** Ends expired sandboxes, and deletes the documents that late writes left in sandboxes that ended earlier. */
-export async function sweepSandboxes(store: Context): Promise<void> {
+export async function sweepSandboxes(store: SandboxData): Promise<void> {
   const { db, clock } = store
   const now = clock()
   await endSandboxes(store, { state: { $ne: 'ended' }, due_at: { $lte: now } })
@@ -49,7 +53,7 @@ export async function sweepSandboxes(store: Context): Promise<void> {
 }
 
 /** Ends the matching sandboxes and deletes their documents. Returns the number of sandboxes that this call ended. */
-export async function endSandboxes(store: Context, which: FilterQuery<Sandbox>): Promise<number> {
+export async function endSandboxes(store: SandboxData, which: FilterQuery<Sandbox>): Promise<number> {
   const { db, clock } = store
   let ended = 0
   for (const sandbox of await sandboxModel(db).find(which).lean()) {
@@ -79,7 +83,7 @@ export function scopeFilters(
 
 /** Stores the last versions of a scope's clock for the key's next sandbox, then deletes the scope's documents. */
 async function deleteScope(
-  { db, models }: Pick<Context, 'db' | 'models'>,
+  { db, models }: Pick<SandboxData, 'db' | 'models'>,
   { _id: scope, key_id }: Pick<Sandbox, '_id' | 'key_id'>,
 ): Promise<void> {
   const [last, messages_last] = await Promise.all([

@@ -1,10 +1,9 @@
 import { DomainError } from '../core/errors.ts'
 import type { AppContext } from '../http/context.ts'
+import type { Db } from '../platform/mongo/connection.ts'
 import { withLease } from '../platform/mongo/lease.ts'
 import { isOpen, reserveRoom } from './life-store.ts'
-import type { ScopedModel } from './store.ts'
-
-type Context = Pick<AppContext, 'db' | 'clock' | 'clockWatch'> & { models: ScopedModel[] }
+import type { SandboxData } from './store.ts'
 
 /**
  * Duration of the lease for playing a scenario, and maximum time that other requests wait for it, in milliseconds.
@@ -20,7 +19,7 @@ const playLease = { leaseMilliseconds: 120_000, maxWaitMilliseconds: 30_000 }
  * @throws DomainError `conflict` if the sandbox is cleared or, with a retry time, if `work` cannot start within 30 s
  */
 export function playExclusively<T>(
-  store: Context,
+  store: SandboxData & Pick<AppContext, 'clockWatch'>,
   scope: number,
   work: (requireRoom: (documents: number) => Promise<void>) => Promise<T>,
 ): Promise<T> {
@@ -37,7 +36,7 @@ export function playExclusively<T>(
  *
  * @throws DomainError `conflict` if `work` fails and the sandbox was cleared
  */
-export async function whileOpen<T>(db: Context['db'], scope: number, work: () => Promise<T>): Promise<T> {
+export async function whileOpen<T>(db: Db, scope: number, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

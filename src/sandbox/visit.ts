@@ -114,7 +114,7 @@ class SandboxVisit implements Visit {
   }
 
   async open(): Promise<number> {
-    this.sandbox ?? this.use(await openSandbox(this.sandboxes, this.keyId))
+    if (!this.sandbox) this.use(await openSandbox(this.sandboxes, this.keyId))
     return this.scope
   }
 
@@ -186,10 +186,15 @@ class SandboxVisit implements Visit {
     const { query, sent } = answered
     const { status, body } = splitResponse(answered.response, set)
     await sandboxes.observer.observe(sandboxes.db, sandbox.observer_id, {
-      ...{ operation: `${request.method} ${route}`, at, scope, status, query, sent },
-      data: (body as { data?: unknown } | undefined)?.data ?? null,
+      operation: `${request.method} ${route}`,
+      at,
+      scope,
       requestId: requestIdOf({ set }) ?? null,
+      status,
       fault: this.fault ?? (request.signal.aborted ? 'broken' : null),
+      query,
+      sent,
+      data: (body as { data?: unknown } | undefined)?.data ?? null,
     })
   }
 }

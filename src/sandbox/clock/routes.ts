@@ -14,8 +14,9 @@ import { moveAhead } from '../life-store.ts'
 export function clockRoutes(app: SandboxContext) {
   const access: Access = { permission: 'any', environment: 'steers' }
   const show = (scope: number) => {
-    const [now, real] = [app.clock(scope), app.clock()]
-    return { now: toTimestamp(now), advanced_seconds: Math.round((now.getTime() - real.getTime()) / 1000) }
+    const now = app.clock(scope)
+    const aheadMilliseconds = now.getTime() - app.clock().getTime()
+    return { now: toTimestamp(now), advanced_seconds: Math.round(aheadMilliseconds / 1000) }
   }
   return new Elysia({ prefix: '/clock', tags: ['Sandbox'] })
     .use(guard(app))

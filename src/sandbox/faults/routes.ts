@@ -57,11 +57,16 @@ export function faultRoutes(app: SandboxContext, operations: () => ReadonlyMap<s
 }
 
 function toRule(sent: SentRule, operations: ReadonlyMap<string, string>): FaultRule {
-  const { fault, operation = null, event = null, after = 0, times = 1 } = sent
-  const { retry_after_seconds = 5, delay_milliseconds = 2000 } = sent
+  const operation = sent.operation ?? null
   return countedRule({
-    ...{ fault, operation, event, after, times, retry_after_seconds, delay_milliseconds },
+    fault: sent.fault,
+    operation,
     route: operation === null ? null : (operations.get(operation) ?? null),
+    event: sent.event ?? null,
+    after: sent.after ?? 0,
+    times: sent.times ?? 1,
+    retry_after_seconds: sent.retry_after_seconds ?? 5,
+    delay_milliseconds: sent.delay_milliseconds ?? 2000,
   })
 }
 

@@ -58,8 +58,17 @@ export function timedRule(
   { fault, route, milliseconds }: { fault: FaultName; route: string; milliseconds: number },
   until: Date | null,
 ): FaultRule {
-  const shape = { fault, route, operation: null, event: null, retry_after_seconds: 1, delay_milliseconds: 0 }
-  return { ...countedRule({ ...shape, after: 0, times: 1 }), lasts_milliseconds: milliseconds, until }
+  const rule = countedRule({
+    fault,
+    operation: null,
+    route,
+    event: null,
+    after: 0,
+    times: 1,
+    retry_after_seconds: 1,
+    delay_milliseconds: 0,
+  })
+  return { ...rule, lasts_milliseconds: milliseconds, until }
 }
 
 /** Returns true for a hint fault and false for a request fault. */

@@ -62,11 +62,15 @@ export const faultsWrite = (isOperation: (id: string) => boolean) =>
 
 const checkRules =
   (isOperation: (id: string) => boolean): Refinement<{ rules: SentRule[] }> =>
-  ({ rules }, isValidAt) =>
-    (Array.isArray(rules) ? rules : []).flatMap((sent, index) => {
+  ({ rules }, isValidAt) => {
+    const problems: Problem[] = []
+    if (!Array.isArray(rules)) return problems
+    for (const [index, sent] of rules.entries()) {
       const at = `rules.${index}`
-      return isValidAt(`${at}.fault`) ? problemsOf(sent, at, isOperation) : []
-    })
+      if (isValidAt(`${at}.fault`)) problems.push(...problemsOf(sent, at, isOperation))
+    }
+    return problems
+  }
 
 /**
  * Returns the problems with a rule's `operation` and `event`. A request fault accepts only an existing operation, and a
@@ -78,20 +82,20 @@ function problemsOf(
   isOperation: (id: string) => boolean,
 ): Problem[] {
   const invalid = (field: string, message: string): Problem => ({
-    ...{ path: `${at}.${field}`, code: 'invalid' },
+    path: `${at}.${field}`,
+    code: 'invalid',
     message: `"${at}.${field}" ${message}`,
   })
   if (isHintFault(fault))
     return operation === null ? [] : [invalid('operation', 'applies only to request faults: use "event"')]
   if (event !== null) return [invalid('event', 'applies only to hint faults: use "operation"')]
-  return operation === null || isOperation(operation)
-    ? []
-    : [
-        invalid(
-          'operation',
-          'must be the `operationId` of a route that can meet a fault, such as "createBooking" (see /openapi.json)',
-        ),
-      ]
+  if (operation === null || isOperation(operation)) return []
+  return [
+    invalid(
+      'operation',
+      'must be the `operationId` of a route that can meet a fault, such as "createBooking" (see /openapi.json)',
+    ),
+  ]
 }
 
 /** A sandbox's rules with their remaining counts. */

@@ -85,7 +85,7 @@ export const scenarios: readonly Scenario[] = [
       'A guest books and cancels before any poll can see the booking. Finds an integration that cannot handle the cancellation of a booking it never saw.',
     parameters: ['listing_id', 'checkin_at'],
     async prepare(stage, { listing_id, checkin_at }) {
-      const [place, stay] = await placeFor(stage, listing_id, checkin_at)
+      const { place, stay } = await placeFor(stage, listing_id, checkin_at)
       return {
         documents: documentsPerGuest + documentsPerBooking,
         async play() {
@@ -105,7 +105,7 @@ export const scenarios: readonly Scenario[] = [
       'A booking is created, confirmed and cancelled within a second. Finds an integration that waits for an intermediate status, or that polls from its own clock, which is now behind the version.',
     parameters: ['listing_id', 'checkin_at'],
     async prepare(stage, { listing_id, checkin_at }) {
-      const [place, stay] = await placeFor(stage, listing_id, checkin_at)
+      const { place, stay } = await placeFor(stage, listing_id, checkin_at)
       return {
         documents: documentsPerGuest + documentsPerBooking,
         async play() {
@@ -122,7 +122,7 @@ export const scenarios: readonly Scenario[] = [
       'A guest takes the last unit of some nights. Finds an integration that books from outdated availability, or repeats a refused booking.',
     parameters: ['listing_id', 'checkin_at'],
     async prepare(stage, { listing_id, checkin_at }) {
-      const [place, stay] = await placeFor(stage, listing_id, checkin_at)
+      const { place, stay } = await placeFor(stage, listing_id, checkin_at)
       return {
         documents: documentsPerGuest + documentsPerBooking,
         async play() {

@@ -85,15 +85,15 @@ export async function placesFor(
   )
 }
 
-/** Returns a place for one stay, and the stay itself. Throws the same errors as `stayFrom` and `placesFor`. */
+/** Returns a place for one stay, and the stay. Throws the same errors as `stayFrom` and `placesFor`. */
 export async function placeFor(
   stage: Stage,
   listingId: number | null | undefined,
   checkin_at: string | null | undefined,
-): Promise<[Place, Stay]> {
+): Promise<{ place: Place; stay: Stay }> {
   const stay = stayFrom(stage, checkin_at)
   const [place] = await placesFor(stage, listingId, stay, 1)
-  return [place as Place, stay]
+  return { place: place as Place, stay }
 }
 
 /**
