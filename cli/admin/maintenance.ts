@@ -4,7 +4,7 @@ import { reencryptWebhookSecrets } from '../../src/changes/webhooks/store.ts'
 import { toTimestamp } from '../../src/core/clock.ts'
 import { readConfig } from '../../src/core/config.ts'
 import {
-  dropJob,
+  deleteJob,
   findJob,
   type Job,
   listJobs,
@@ -17,7 +17,7 @@ import { signingKeyModel } from '../../src/platform/secrets/signing-keys.ts'
 import { storedSecretModel } from '../../src/platform/secrets/stored-secret.ts'
 import { seedDemo } from '../../src/process/demo.ts'
 import { openSecrets } from '../../src/process/open.ts'
-import { models, outboxTopics } from '../../src/process/release.ts'
+import { models } from '../../src/process/release.ts'
 import { clearSandboxes, sandboxDatabase } from '../../src/sandbox/store.ts'
 import { command, flag, positional } from '../shared/command.ts'
 import { UsageError } from '../shared/errors.ts'
@@ -96,9 +96,10 @@ const drop = command({
   },
   async run({ args }) {
     await confirm(args, `Job ${args.id} will never run.`)
-    const job = await changeJob('jobs drop', args.id, (act, found) =>
-      dropJob(act.db, found, outboxTopics(act)),
-    )
+    const job = await changeJob('jobs drop', args.id, async ({ db }, found) => {
+      await deleteJob(db, found)
+      return found
+    })
     print(args, toRecord(job), record)
   },
 })

@@ -48,7 +48,7 @@ export function watchClocks(db: Db): ClockStream {
   return {
     async tryNext() {
       const event = await stream.tryNext()
-      return event && toChange(event)
+      return event ? toChange(event) : null
     },
     next: async () => toChange(await stream.next()),
     close: () => stream.close(),

@@ -25,31 +25,27 @@ export function hostQueue(hostId: number): string {
  * Assigns a version to a change, inside the change's own transaction. If two transactions advance a host's clock
  * concurrently, the second starts over and advances the clock after the first. Versions therefore follow the order in
  * which changes become visible, and a reader that has seen a version has seen everything before it.
- *
- * @param withMessage true if the change also writes a message, which then gets its own version; see
- * {@link nextMessageVersion}
  */
-export function advanceHostClock(
-  db: Db,
-  session: Session,
-  hostId: number,
-  now: Date,
-  withMessage = false,
-): Promise<Tick> {
-  return runBatched(db, session, assignVersions, { hostId, now, withMessage })
+export function advanceHostClock(db: Db, session: Session, change: NextChange): Promise<Tick> {
+  return runBatched(db, session, assignVersions, change)
+}
+
+/** A change that takes the next version of its host's clock. */
+interface NextChange {
+  hostId: number
+  now: Date
+  /** True if the change also writes a message, which then gets its own version; see {@link nextMessageVersion}. */
+  withMessage: boolean
 }
 
 /** Assigns consecutive versions to several changes of one host, in order. */
-async function assignVersions(
-  db: Db,
-  session: Session,
-  changes: { hostId: number; now: Date; withMessage: boolean }[],
-): Promise<Tick[]> {
-  const [{ hostId, now }] = changes as [(typeof changes)[number]]
+async function assignVersions(db: Db, session: Session, changes: NextChange[]): Promise<Tick[]> {
+  const [{ hostId, now }] = changes as [NextChange]
   const messages = changes.filter(({ withMessage }) => withMessage).length
   const counters = { last: changes.length, ...(messages > 0 ? { messages_last: messages } : {}) }
   const clock = await advance(db, session, hostId, { counters, sequence: changes.length, now })
-  let [ahead, messagesAhead] = [changes.length, messages]
+  let ahead = changes.length
+  let messagesAhead = messages
   return changes.map(({ withMessage }) => {
     ahead -= 1
     if (withMessage) messagesAhead -= 1
@@ -67,7 +63,7 @@ async function assignVersions(
  * messages never push booking versions ahead.
  */
 export async function nextMessageVersion(db: Db, session: Session, hostId: number, now: Date): Promise<Date> {
-  return nextMessageVersions(db, session, hostId, now, 1)
+  return nextMessageVersions(db, session, hostId, { now, count: 1 })
 }
 
 /** Assigns consecutive versions, one second apart, to `count` messages, and returns the first version. */
@@ -75,8 +71,7 @@ export async function nextMessageVersions(
   db: Db,
   session: Session,
   hostId: number,
-  now: Date,
-  count: number,
+  { now, count }: { now: Date; count: number },
 ): Promise<Date> {
   const clock = await advance(db, session, hostId, { counters: { messages_last: count }, sequence: 0, now })
   return versionOf(clock, 'messages_last', count - 1)
@@ -173,21 +168,26 @@ async function advance(
 ): Promise<HostClock> {
   const seconds = Math.floor(now.getTime() / 1000)
   const names = Object.keys(counters) as Counter[]
-  const amountOf = (counter: Counter) => counters[counter] ?? 0
   for (const ahead of likelyFirst(hostId, names)) {
-    const behind = names.filter((counter) => !ahead.includes(counter))
-    const filter = {
-      _id: hostId,
-      ...valuesOf(behind, () => ({ $lt: seconds })),
-      ...valuesOf(ahead, () => ({ $gte: seconds })),
+    const filter: ClockFilter = { _id: hostId }
+    const set: Partial<Record<Counter, number>> = {}
+    const increase: Partial<Record<Counter | 'sequence', number>> = {}
+    for (const counter of names) {
+      const amount = counters[counter] ?? 0
+      if (ahead.includes(counter)) {
+        filter[counter] = { $gte: seconds }
+        increase[counter] = amount
+      } else {
+        filter[counter] = { $lt: seconds }
+        set[counter] = seconds + amount - 1
+      }
     }
-    const change = {
-      ...(behind.length > 0 ? { $set: valuesOf(behind, (counter) => seconds + amountOf(counter) - 1) } : {}),
-      ...(ahead.length + sequence > 0
-        ? { $inc: { ...valuesOf(ahead, amountOf), ...(sequence ? { sequence } : {}) } }
-        : {}),
-    }
-    const advanced = await update(db, session, filter, change)
+    if (sequence > 0) increase.sequence = sequence
+    const advanced = await update(db, session, filter, {
+      // The server refuses an operator without fields.
+      ...(ahead.length < names.length ? { $set: set } : {}),
+      ...(ahead.length + sequence > 0 ? { $inc: increase } : {}),
+    })
     if (!advanced) continue
     remember(hostId, advanced, names, seconds)
     return advanced
@@ -195,9 +195,8 @@ async function advance(
   throw noClock()
 }
 
-function valuesOf<T>(counters: Counter[], toValue: (counter: Counter) => T): Partial<Record<Counter, T>> {
-  return Object.fromEntries(counters.map((counter) => [counter, toValue(counter)]))
-}
+/** A host's clock of which each counter is behind or has reached a second. */
+type ClockFilter = { _id: number } & Partial<Record<Counter, { $lt: number } | { $gte: number }>>
 
 /** Counters last seen ahead of the current time, for example after a burst. They determine the update to try first. */
 const seenAhead = new Set<string>()
@@ -206,13 +205,11 @@ const maxCountersAhead = 10_000
 
 /** Returns every possible set of counters that have reached the current second, likeliest first. */
 function likelyFirst(hostId: number, counters: Counter[]): Counter[][] {
-  const choices = counters.reduce<Counter[][]>(
-    (made, counter) => made.flatMap((choice) => [choice, [...choice, counter]]),
-    [[]],
-  )
-  const surprise = (choice: Counter[]) =>
-    counters.filter((counter) => choice.includes(counter) !== seenAhead.has(counterKey(hostId, counter)))
-      .length
+  const choices: Counter[][] = [[]]
+  for (const counter of counters.toReversed()) choices.push(...choices.map((choice) => [counter, ...choice]))
+  const isUnlikely = (choice: Counter[], counter: Counter) =>
+    choice.includes(counter) !== seenAhead.has(counterKey(hostId, counter))
+  const surprise = (choice: Counter[]) => counters.filter((counter) => isUnlikely(choice, counter)).length
   return choices.sort((one, other) => surprise(one) - surprise(other))
 }
 

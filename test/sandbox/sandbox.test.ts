@@ -245,7 +245,7 @@ test('sweepSandboxes() deletes the remains of a process that died while it was f
   await sandboxModel(db).create([
     { _id: scope, key_id: 999, state: 'filling', due_at: clock(), documents: 0, bytes: 0 },
   ])
-  await seedSandbox(service.sandbox, scope, 999, { last: 0, messages_last: 0 })
+  await seedSandbox({ ...service.sandbox, scope, keyId: 999 }, { last: 0, messages_last: 0 })
   expect((await remainsOf(scope)).length).toBeGreaterThan(3)
   await sweepSandboxes({ ...service.sandbox, models })
   offset = 31_000

@@ -20,19 +20,25 @@ const maxRowsInForce = maxRangesPerRoomType + 2 * maxBulkItems
  */
 const maxLooseRows = 2000
 
-/** Room type ids, each with the number of rows that a write adds to the room type. */
-export type AddedRows = readonly (readonly [roomTypeId: number, rows: number])[]
+/** The number of rows that a write adds to a room type. */
+export interface AddedRows {
+  roomTypeId: number
+  rows: number
+}
 
 /** Returns the room types' counts as they will be after a write, in the order of `added`. */
 export async function findCountsAfterWrite(
   db: Db,
   session: Session | null,
   hostId: number,
-  added: AddedRows,
+  added: AddedRows[],
 ): Promise<RoomTypeCount[]> {
-  const ids = added.map(([id]) => id)
+  const ids = added.map(({ roomTypeId }) => roomTypeId)
   const counts = await findCounts(db, session, hostId, ids)
-  return added.map(([id, rows]) => grow(counts.get(id) ?? emptyCount(hostId, id), rows))
+  return added.map(({ roomTypeId, rows }) => {
+    const count = counts.get(roomTypeId) ?? emptyCount(hostId, roomTypeId)
+    return grow(count, rows)
+  })
 }
 
 function grow({ written, compactedRows, looseRows }: RoomTypeCount, rows: number): RoomTypeCount {
@@ -52,7 +58,7 @@ function emptyCount(host_id: number, room_type_id: number): RoomTypeCount {
  * Compacts the room types that a write may make too large, so that reads, bookings and compactions never process more
  * rows per room type than the limits above allow, no matter how fast a partner writes (decisions §8).
  */
-export async function makeRoom(db: Db, hostId: number, added: AddedRows): Promise<void> {
+export async function makeRoom(db: Db, hostId: number, added: AddedRows[]): Promise<void> {
   const grown = await findCountsAfterWrite(db, null, hostId, added)
   const large = grown.filter((count) => isFull(count) || count.looseRows > maxLooseRows)
   const ids = large.map(({ written }) => written.room_type_id)
@@ -64,10 +70,10 @@ export async function makeRoom(db: Db, hostId: number, added: AddedRows): Promis
  *
  * @throws DomainError `validation` at `data` with `max`; `conflict` with a retry time if a compaction might make room
  */
-export function requireRoom(grown: RoomTypeCount[], added: AddedRows): void {
+export function requireRoom(grown: RoomTypeCount[], added: AddedRows[]): void {
   for (const [index, count] of grown.entries()) {
     if (!isFull(count)) continue
-    const looseBefore = count.looseRows - (added[index]?.[1] ?? 0)
+    const looseBefore = count.looseRows - (added[index]?.rows ?? 0)
     if (looseBefore > 0) throw busy()
     throw invalidField(
       'data',

@@ -28,9 +28,7 @@ export function needsCompaction({ written, compactedRows, looseRows }: RoomTypeC
 export async function enqueueCompaction(
   db: Db,
   session: Session,
-  now: Date,
-  hostId: number,
-  roomTypeIds: number[],
+  { now, hostId, roomTypeIds }: { now: Date; hostId: number; roomTypeIds: number[] },
 ): Promise<void> {
   for (let start = 0; start < roomTypeIds.length; start += roomTypesPerJob) {
     const room_type_ids = roomTypeIds.slice(start, start + roomTypesPerJob)
@@ -91,8 +89,7 @@ async function compact(db: Db, session: Session, hostId: number, roomTypeIds: nu
 /** Returns the outbox topics for availability. */
 export function availabilityJobs({ db }: { db: Db }): Topics {
   return {
-    [compactAvailabilityTopic]: {
-      run: ({ host_id, room_type_ids }) => compactRoomTypes(db, host_id as number, room_type_ids as number[]),
-    },
+    [compactAvailabilityTopic]: ({ host_id, room_type_ids }) =>
+      compactRoomTypes(db, host_id as number, room_type_ids as number[]),
   }
 }

@@ -22,8 +22,10 @@ export interface WrittenRow extends AvailabilityRow {
 }
 
 /**
- * Overlays a new row on a room type's rows, which must be in order and must not overlap. Rows that the new row overlaps
- * are removed, trimmed or split. Everything else, including `updated_at`, stays unchanged.
+ * Overlays a new row on a room type's rows, which must be in order and must not overlap. A row that lies within the new
+ * row is removed. A row that extends beyond it on one side is trimmed and keeps its id. A row that extends beyond it on
+ * both sides is split, and its second half gets an id of its own. Everything else, including `updated_at`, stays
+ * unchanged.
  *
  * @param newId returns an id for the second half of a split row
  */
@@ -32,20 +34,24 @@ export function overlay<T extends AvailabilityRow>(rows: T[], row: T, newId: () 
   const last = countWhile(rows, ({ start_date }) => start_date <= row.end_date) - 1
   if (first === rows.length) return [...rows, row]
   // The new row overlaps the rows from `first` to `last`. Only these two can extend beyond it.
-  const [left, right] = [rows[first] as T, rows[last]]
-  const isCutLeft = left.start_date < row.start_date
-  const before = isCutLeft ? [{ ...left, end_date: addDays(row.start_date, -1) }] : []
-  const after: T[] = []
+  const left = rows[first] as T
+  const right = rows[last]
+  const extendsBefore = left.start_date < row.start_date
+  const isSplit = extendsBefore && first === last
+  const replacements: T[] = []
+  if (extendsBefore) replacements.push({ ...left, end_date: addDays(row.start_date, -1) })
+  replacements.push(row)
   if (right && right.end_date > row.end_date) {
-    const id = isCutLeft && right === left ? newId() : right.id
-    after.push({ ...right, id, start_date: addDays(row.end_date, 1) })
+    const id = isSplit ? newId() : right.id
+    replacements.push({ ...right, id, start_date: addDays(row.end_date, 1) })
   }
-  return rows.toSpliced(first, last - first + 1, ...before, row, ...after)
+  return rows.toSpliced(first, last - first + 1, ...replacements)
 }
 
 /** Counts the leading rows that satisfy a condition. No later row may satisfy it. */
 function countWhile<T>(rows: T[], isTrue: (row: T) => boolean): number {
-  let [from, to] = [0, rows.length]
+  let from = 0
+  let to = rows.length
   while (from < to) {
     const middle = (from + to) >> 1
     if (isTrue(rows[middle] as T)) from = middle + 1

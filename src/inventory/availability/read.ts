@@ -36,9 +36,8 @@ const chunkLength = 65_536
 export async function* streamAvailability(
   db: Db,
   hostId: number,
-  listings: ListingRoomTypes[],
   { start_date, end_date }: AvailabilityQuery,
-  meta: object,
+  { listings, meta }: { listings: ListingRoomTypes[]; meta: object },
 ): AsyncGenerator<string> {
   const roomTypeIds = listings.flatMap((listing) => listing.roomTypeIds)
   const rows = readRows(db, hostId, roomTypeIds, { from: start_date, to: end_date })

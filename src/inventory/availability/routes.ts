@@ -33,7 +33,7 @@ export function availabilityRoutes(app: AppContext) {
         )
         const { from: _, to: __, ...pages } = pagination(page, total, 0)
         const { meta } = ok(context, null, { pagination: pages })
-        const chunks = streamAvailability(app.db, context.caller.hostId, listings, context.query, meta)
+        const chunks = streamAvailability(app.db, context.caller.hostId, context.query, { listings, meta })
         return streamJson(context, chunks, app.log)
       },
       {

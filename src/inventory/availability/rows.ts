@@ -29,7 +29,9 @@ export async function* readRows(
     const queried = roomTypeIds.slice(start, start + countsPerQuery)
     const counts = await inSnapshot(db, (session) => findCounts(db, session, hostId, queried))
     for (const batch of batchesOf(queried, counts, window)) {
-      const rows = await inSnapshot(db, (session) => findRows(db, session, hostId, batch, window))
+      const rows = await inSnapshot(db, (session) =>
+        findRows(db, session, hostId, { roomTypeIds: batch, window }),
+      )
       for (const id of batch) yield (rows.get(id) ?? []).map(serializeRow)
     }
   }

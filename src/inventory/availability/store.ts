@@ -33,6 +33,12 @@ export interface RoomTypeDays {
   days: Required<DateWindow>
 }
 
+/** Room types and a window that may be open-ended. */
+interface RoomTypeWindow {
+  roomTypeIds: number[]
+  window: DateWindow
+}
+
 /**
  * Returns the rows in force on the requested days, by room type id, as read within a transaction. A room type without
  * such rows is absent. The result may be wrong for other days, because only rows that overlap the requested days are
@@ -59,11 +65,10 @@ export async function findRows(
   db: Db,
   session: Session,
   hostId: number,
-  roomTypeIds: number[],
-  window: DateWindow,
+  wanted: RoomTypeWindow,
 ): Promise<Map<number, StoredRow[]>> {
-  const written = await findWrittenAround(db, session, hostId, roomTypeIds, window)
-  const isInside = isOverlapping(window)
+  const written = await findWrittenAround(db, session, hostId, wanted)
+  const isInside = isOverlapping(wanted.window)
   return new Map([...written].map(([id, rows]) => [id, overlayRows(rows).filter(isInside)]))
 }
 
@@ -71,20 +76,21 @@ export async function findRows(
  * Returns, by room type id, the written rows that overlap a window, and all rows that overlap any of those rows, even
  * outside the window. Overlaying the result therefore yields the window's rows in full.
  */
-export async function findWrittenAround(
+async function findWrittenAround(
   db: Db,
   session: Session,
   hostId: number,
-  roomTypeIds: number[],
-  window: DateWindow,
+  { roomTypeIds, window }: RoomTypeWindow,
 ): Promise<Map<number, StoredRow[]>> {
   const blocks = await findWritten(db, session, overlapping(hostId, { $in: roomTypeIds }, window))
   const byRoomType = Map.groupBy(blocks.filter(isOverlapping(window)), ({ room_type_id }) => room_type_id)
-  const wider = [...byRoomType].flatMap(([id, rows]) => {
+  const wider: object[] = []
+  for (const [id, rows] of byRoomType) {
     const extent = extentOf(rows)
-    const isWider = (window.from && extent.from < window.from) || (window.to && extent.to > window.to)
-    return isWider ? [overlapping(hostId, id, extent)] : []
-  })
+    const startsEarlier = window.from ? extent.from < window.from : false
+    const endsLater = window.to ? extent.to > window.to : false
+    if (startsEarlier || endsLater) wider.push(overlapping(hostId, id, extent))
+  }
   if (wider.length === 0) return byRoomType
   const around = await findWritten(db, session, { host_id: hostId, $or: wider })
   return new Map([...byRoomType, ...Map.groupBy(around, ({ room_type_id }) => room_type_id)])
@@ -192,7 +198,8 @@ export function extentOf(rows: Pick<AvailabilityRow, 'start_date' | 'end_date'>[
   from: string
   to: string
 } {
-  let [from, to] = ['9999-12-31', '']
+  let from = '9999-12-31'
+  let to = ''
   for (const { start_date, end_date } of rows) {
     if (start_date < from) from = start_date
     if (end_date > to) to = end_date

@@ -17,8 +17,6 @@ import type { RoomTypeWritten, StoredRow } from './model.ts'
 import type { AvailabilityItem } from './schema.ts'
 import { insertRows, type RoomTypeCount, saveWritten } from './store.ts'
 
-type Store = Pick<AppContext, 'db' | 'clock' | 'ids'>
-
 /**
  * Prepares a write that overlays the items, in order, on a host's availability. Either all items are written or none,
  * even if the process crashes. The transaction only adds the items and updates their room types' counts, so its cost
@@ -30,20 +28,19 @@ type Store = Pick<AppContext, 'db' | 'clock' | 'ids'>
  * had freed)
  */
 export async function prepareAvailability(
-  store: Store,
+  app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
   hostId: number,
   items: AvailabilityItem[],
 ): Promise<UnitOfWork<boolean>> {
-  const { db, ids } = store
+  const { db, ids } = app
   const [listings, firstId] = await Promise.all([
     findOwnedListings(db, hostId, items),
     // Each item creates one row and may split another.
     ids('availability_row', items.length * 2),
   ])
   requireOwned(items, listings)
-  const added = [...Map.groupBy(items, ({ room_type_id }) => room_type_id)].map(
-    ([id, { length }]) => [id, length] as const,
-  )
+  const byRoomType = Map.groupBy(items, ({ room_type_id }) => room_type_id)
+  const added = [...byRoomType].map(([roomTypeId, { length }]) => ({ roomTypeId, rows: length }))
   await makeRoom(db, hostId, added)
   return {
     queue: hostQueue(hostId),
@@ -53,7 +50,7 @@ export async function prepareAvailability(
       const sequence = await nextSequence(db, session, hostId)
       const grown = await findCountsAfterWrite(db, session, hostId, added)
       requireRoom(grown, added)
-      return addRows(store, session, hostId, { items, firstId, sequence, grown })
+      return addRows(app, session, hostId, { items, firstId, sequence, grown })
     },
   }
 }
@@ -68,19 +65,27 @@ interface PreparedWrite {
 }
 
 async function addRows(
-  { db, clock }: Store,
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   session: Session,
   hostId: number,
   { items, firstId, sequence, grown }: PreparedWrite,
 ): Promise<boolean> {
   const updated_at = clock(hostId)
-  const rows = items.map(
-    ({ listing_id, room_type_id, available, start_date, end_date }, order): StoredRow => {
-      const id = firstId + order * 2
-      const identity = { id, split_id: id + 1, updated_at, sequence, order }
-      return { listing_id, room_type_id, available, start_date, end_date, ...identity }
-    },
-  )
+  const rows = items.map((item, order): StoredRow => {
+    const id = firstId + order * 2
+    return {
+      id,
+      split_id: id + 1,
+      listing_id: item.listing_id,
+      room_type_id: item.room_type_id,
+      available: item.available,
+      start_date: item.start_date,
+      end_date: item.end_date,
+      updated_at,
+      sequence,
+      order,
+    }
+  })
   await insertRows(db, session, hostId, rows)
   await saveWritten(
     db,
@@ -88,7 +93,7 @@ async function addRows(
     grown.map((count) => atSequence(count, sequence)),
   )
   const due = grown.filter(needsCompaction).map(({ written }) => written.room_type_id)
-  await enqueueCompaction(db, session, updated_at, hostId, due)
+  await enqueueCompaction(db, session, { now: updated_at, hostId, roomTypeIds: due })
   return due.length > 0
 }
 

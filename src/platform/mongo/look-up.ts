@@ -41,7 +41,10 @@ export function batchedLookUp<Key, Document extends Key>(
       }
     }
     const schedule = (send: () => void) => {
-      if (underWay < maxConcurrentQueries) return void setImmediate(send)
+      if (underWay < maxConcurrentQueries) {
+        setImmediate(send)
+        return
+      }
       const late = setTimeout(waiting.resolve, maxWaitMilliseconds)
       waiting.promise.then(() => {
         clearTimeout(late)

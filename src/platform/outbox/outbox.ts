@@ -104,14 +104,7 @@ export async function retryAllJobs(db: Db, now: Date, topic?: string): Promise<n
   return (await jobModel(db).updateMany(filter, retried(now))).modifiedCount
 }
 
-/** Drops a job, parked or not, along with any data that its topic stores for it elsewhere. Returns the job. */
-export async function dropJob(db: Db, job: Job, topics: Topics): Promise<Job> {
-  await topics[job.topic]?.drop?.(job.payload)
-  await deleteJob(db, job)
-  return job
-}
-
-/** Deletes a completed or dropped job. */
+/** Deletes a job that is completed or, parked or not, dropped. */
 export async function deleteJob(db: Db, { _id, host_id }: JobId): Promise<void> {
   await jobModel(db).deleteOne({ _id, host_id })
 }
@@ -154,11 +147,4 @@ export async function rescheduleJob(
 export type JobHandler = (payload: Record<string, unknown>) => Promise<void>
 
 /** The outbox's handlers, by topic. Features define the handlers, and `release.ts` collects them. */
-export type Topics = Record<
-  string,
-  {
-    run: JobHandler
-    /** Deletes the data that the topic keeps for a dropped job. */
-    drop?: JobHandler
-  }
->
+export type Topics = Record<string, JobHandler>

@@ -25,9 +25,7 @@ export class OutboxWorker {
    * that other processes hold, or park jobs too early.
    */
   constructor(db: Db, topics: Topics, clock: Clock, log: Logger, mayWork = () => true) {
-    this.lanes = Object.entries(topics).map(
-      ([topic, { run }]) => new Lane(db, topic, run, clock, log, mayWork),
-    )
+    this.lanes = Object.entries(topics).map(([topic, run]) => new Lane(db, topic, run, clock, log, mayWork))
   }
 
   start(): void {

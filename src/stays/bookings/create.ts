@@ -15,10 +15,8 @@ import type { StoredBooking } from './model.ts'
 import { priceStay } from './pricing.ts'
 import type { BookingCreate } from './schema.ts'
 import { bookingStatus } from './status.ts'
-import { type BookingDraft, findActiveStays, insertBooking, type RoomTypeStay } from './store.ts'
+import { type BookingDraft, findActiveStays, insertBooking } from './store.ts'
 import { firstFullNight, nightsOf } from './units.ts'
-
-type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
 
 /**
  * Prepares to create a booking for a host, along with the guest's first message if the input contains a message. Units
@@ -29,7 +27,7 @@ type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
  * at `user_id` if the guest has been erased, or at `checkin_at` with `unavailable` (decisions §6)
  */
 export async function prepareBooking(
-  { db, clock, config, ids }: Context,
+  { db, clock, config, ids }: Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>,
   hostId: number,
   input: BookingCreate,
 ): Promise<UnitOfWork<StoredBooking>> {
@@ -46,10 +44,10 @@ export async function prepareBooking(
     shares: 'in step',
     async run(session) {
       const now = clock(hostId)
-      const tick = await advanceHostClock(db, session, hostId, now, text !== null)
+      const tick = await advanceHostClock(db, session, { hostId, now, withMessage: text !== null })
       if (tick.hasErasures) await requireNotErased(db, session, hostId, parts.guest.id)
       await runBatched(db, session, requireUnits, draft)
-      const booking = await insertBooking(db, session, draft, tick, now)
+      const booking = await insertBooking(db, session, draft, { tick, now })
       const { messageVersion: version } = tick
       if (text !== null && version !== null) {
         const message = { id: messageId, sender_name: parts.guest.name, text, version }
@@ -80,7 +78,7 @@ function requireParts(
   if (!listing) report('listing_id', '"listing_id" is not a listing of this host')
   else if (listing.listing_status === 'inactive')
     report('listing_id', 'The listing is inactive and accepts no bookings')
-  const roomType = listing && chooseRoomType(listing, roomTypeId)
+  const roomType = listing ? chooseRoomType(listing, roomTypeId) : undefined
   if (listing && !roomType) {
     if (roomTypeId) report('room_type_id', '"room_type_id" is not a room type of the listing')
     else report('room_type_id', '"room_type_id" is required unless the listing has exactly one', 'required')
@@ -138,12 +136,18 @@ function draftOf(
  */
 async function requireUnits(db: Db, session: Session, drafts: BookingDraft[]): Promise<undefined[]> {
   const hostId = drafts[0]?.host_id as number
-  const wanted = drafts.map((draft) => ({ roomTypeIds: [draft.room_type_id], days: nightsOf(draft) }))
-  const rows = await findRowsCovering(db, session, hostId, wanted)
-  const limited = wanted.filter(({ roomTypeIds: [id] }) => id !== undefined && rows.has(id))
+  const nightsOfDraft = (draft: BookingDraft) => ({
+    roomTypeIds: [draft.room_type_id],
+    days: nightsOf(draft),
+  })
+  const rows = await findRowsCovering(db, session, hostId, drafts.map(nightsOfDraft))
+  const limited = drafts.filter(({ room_type_id }) => rows.has(room_type_id))
   if (limited.length === 0) return []
   const oldest = Math.min(...[...rows.values()].flat().map(({ sequence }) => sequence))
-  const taken: RoomTypeStay[] = await findActiveStays(db, session, hostId, limited, oldest)
+  const taken = await findActiveStays(db, session, hostId, {
+    nights: limited.map(nightsOfDraft),
+    afterSequence: oldest,
+  })
   for (const draft of drafts) {
     const ofRoomType = taken.filter(({ room_type_id }) => room_type_id === draft.room_type_id)
     const night = firstFullNight(nightsOf(draft), rows.get(draft.room_type_id) ?? [], ofRoomType)

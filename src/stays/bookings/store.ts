@@ -24,12 +24,15 @@ export function insertBooking(
   db: Db,
   session: Session,
   draft: BookingDraft,
-  { version, sequence }: Tick,
-  now: Date,
+  { tick, now }: { tick: Tick; now: Date },
 ): Promise<StoredBooking> {
-  const change = { created_at: now, updated_at: version, trace: currentTraceparent() }
-  const booking = { ...draft, created_sequence: sequence, ...change }
-  return runBatched(db, session, insertBookings, booking)
+  return runBatched(db, session, insertBookings, {
+    ...draft,
+    created_sequence: tick.sequence,
+    created_at: now,
+    updated_at: tick.version,
+    trace: currentTraceparent(),
+  })
 }
 
 async function insertBookings(db: Db, session: Session, bookings: StoredBooking[]): Promise<StoredBooking[]> {
@@ -45,10 +48,9 @@ export async function changeBooking(
   db: Db,
   session: Session,
   seen: StoredBooking,
-  values: Partial<BookingDraft>,
-  now: Date,
+  { values, now }: { values: Partial<BookingDraft>; now: Date },
 ): Promise<StoredBooking> {
-  const { version } = await advanceHostClock(db, session, seen.host_id, now)
+  const { version } = await advanceHostClock(db, session, { hostId: seen.host_id, now, withMessage: false })
   const change = { ...values, updated_at: version, trace: currentTraceparent() }
   await runBatched(db, session, updateBookings, { seen, change })
   return { ...seen, ...change }
@@ -72,22 +74,23 @@ async function updateBookings(
   return []
 }
 
-/**
- * Returns the active stays that overlap the requested nights of the requested room types and were booked after a
- * position among the host's changes.
- *
- * @param afterSequence the position; null for all stays
- */
+/** The stays to find: those that overlap the nights of room types. */
+interface WantedStays {
+  nights: { roomTypeIds: number[]; days: Nights }[]
+  /** Only stays booked after this position among the host's changes; null for all stays. */
+  afterSequence: number | null
+}
+
+/** Returns a host's active stays of the wanted kind. */
 export function findActiveStays(
   db: Db,
   session: Session,
   hostId: number,
-  wanted: { roomTypeIds: number[]; days: Nights }[],
-  afterSequence: number | null,
+  { nights, afterSequence }: WantedStays,
 ): Promise<RoomTypeStay[]> {
   const filter = {
     host_id: hostId,
-    $or: wanted.map(({ roomTypeIds, days }) => ({
+    $or: nights.map(({ roomTypeIds, days }) => ({
       host_id: hostId,
       room_type_id: { $in: roomTypeIds },
       checkin_at: { $lte: days.to },
@@ -111,7 +114,7 @@ const lookUpBooking = lookUpById<StoredBooking>(bookingModel)
  * @throws DomainError `not_found`, including for an undefined id
  */
 export async function findBooking(db: Db, hostId: number, id: number | undefined): Promise<StoredBooking> {
-  const booking = id && (await lookUpBooking(db, { host_id: hostId, id }))
+  const booking = id ? await lookUpBooking(db, { host_id: hostId, id }) : null
   if (!booking) throw notFound('Booking')
   return booking
 }
@@ -202,12 +205,17 @@ export type BookingChange = Pick<
   'id' | 'listing_id' | 'room_type_id' | 'status' | 'checkin_at' | 'checkout_at' | 'updated_at'
 >
 
-const changeColumns: (keyof BookingChange)[] = [
-  ...(['id', 'listing_id', 'room_type_id', 'status'] as const),
-  ...(['checkin_at', 'checkout_at', 'updated_at'] as const),
-]
-const changeProjection = { _id: 0, ...Object.fromEntries(changeColumns.map((column) => [column, 1])) }
-const readChange = rowReader<BookingChange>(changeColumns)
+const changeColumns: Record<keyof BookingChange, 1> = {
+  id: 1,
+  listing_id: 1,
+  room_type_id: 1,
+  status: 1,
+  checkin_at: 1,
+  checkout_at: 1,
+  updated_at: 1,
+}
+const changeProjection = { _id: 0, ...changeColumns }
+const readChange = rowReader<BookingChange>(Object.keys(changeColumns) as (keyof BookingChange)[])
 
 /**
  * Returns a range of the matching bookings after a version, or of all matching bookings if the version is null, in

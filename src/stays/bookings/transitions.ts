@@ -56,8 +56,10 @@ export function prepareTransition(
       requireLegalTransition(toStatusWord(seen.status), to)
       const now = clock(host_id)
       const kept = seen.erased_at ? null : reason
-      const set = to === 'confirmed' ? { confirmed_at: now } : { canceled_at: now, cancellation_reason: kept }
-      const booking = await changeBooking(db, session, seen, { status: bookingStatus[to], ...set }, now)
+      const dated =
+        to === 'confirmed' ? { confirmed_at: now } : { canceled_at: now, cancellation_reason: kept }
+      const values = { status: bookingStatus[to], ...dated }
+      const booking = await changeBooking(db, session, seen, { values, now })
       await extraWrite(session, kept)
       return booking
     },

@@ -21,7 +21,8 @@ export async function* guestsWithStaysEndedBefore(
   before: string,
   now: Date,
 ): AsyncGenerator<StoredUser> {
-  for (let after = 0; ; ) {
+  let after = 0
+  for (;;) {
     const users = await findUsersAfter(db, { hostId, after, limit: usersPerQuery })
     for (const user of users) {
       const bookings = await findBookingsOfUser(db, user.host_id, user.id)

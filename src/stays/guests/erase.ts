@@ -18,7 +18,8 @@ import { erasedName, erasedPerson } from '../users/erased.ts'
 import type { StoredUser } from '../users/model.ts'
 import { markErasing, overwriteUser } from '../users/store.ts'
 
-type Context = Pick<AppContext, 'db' | 'clock'> & {
+/** The context of an erasure, and how it runs. */
+interface Erasure extends Pick<AppContext, 'db' | 'clock'> {
   /**
    * True if the erasure runs after a restore, before the service starts serving requests. At that point, all versions
    * are far ahead of the clock and no poller is waiting, so the erasure does not pause.
@@ -84,7 +85,7 @@ export function openStays(bookings: StoredBooking[], now: Date): StoredBooking[]
  *
  * @throws OpenStayError if the guest has an open stay when the erasure starts, unless `mayHaveOpenStays` is set
  */
-export async function eraseGuest(context: Context, user: StoredUser): Promise<void> {
+export async function eraseGuest(context: Erasure, user: StoredUser): Promise<void> {
   const { db } = context
   const at = await begin(context, user)
   context.onBegun?.(at)
@@ -106,7 +107,7 @@ export async function eraseGuest(context: Context, user: StoredUser): Promise<vo
  * Marks the guest as being erased. An erasure and a booking both advance the host's clock first, so the later of the
  * two sees the other. Returns the time of the erasure.
  */
-async function begin({ db, clock, mayHaveOpenStays, at }: Context, user: StoredUser): Promise<Date> {
+async function begin({ db, clock, mayHaveOpenStays, at }: Erasure, user: StoredUser): Promise<Date> {
   const { host_id, id } = user
   if (user.erasing_at) return user.erasing_at
   return runUnit(db, {
@@ -123,7 +124,7 @@ async function begin({ db, clock, mayHaveOpenStays, at }: Context, user: StoredU
 }
 
 /** Erases the guest's data in a booking and closes its conversation permanently. */
-async function eraseBooking(context: Context, { host_id, id }: StoredBooking, at: Date): Promise<void> {
+async function eraseBooking(context: Erasure, { host_id, id }: StoredBooking, at: Date): Promise<void> {
   const { db, clock } = context
   const conversation = { host_id, booking_id: id }
   await ensureConversation(db, conversation)
@@ -134,40 +135,44 @@ async function eraseBooking(context: Context, { host_id, id }: StoredBooking, at
       const seen = await findBookingToChange(db, session, host_id, id)
       if (seen.erased_at) return
       const nothing = { special_requests: null, cancellation_reason: null, erased_at: at }
-      await changeBooking(db, session, seen, nothing, clock())
+      await changeBooking(db, session, seen, { values: nothing, now: clock() })
       await closeErased(db, session, conversation, at)
     },
   })
 }
 
-async function eraseMessages(context: Context, { host_id, id }: StoredBooking, at: Date): Promise<void> {
+async function eraseMessages(context: Erasure, { host_id, id }: StoredBooking, at: Date): Promise<void> {
   const { db, clock } = context
   const conversation = { host_id, booking_id: id }
-  for (let left = messagesPerTransaction; left === messagesPerTransaction; ) {
+  for (;;) {
     await waitForClock(context, host_id, 'messages_last')
-    left = await runUnit(db, {
+    const overwritten = await runUnit(db, {
       queue: hostQueue(host_id),
       async run(session) {
         const found = await findUnerased(db, session, conversation, messagesPerTransaction)
         if (found.length === 0) return 0
-        const first = await nextMessageVersions(db, session, host_id, clock(), found.length)
-        const overwritten = found.map(({ id: message, sender, sender_name }, index) => ({
+        const first = await nextMessageVersions(db, session, host_id, {
+          now: clock(),
+          count: found.length,
+        })
+        const erased = found.map(({ id: message, sender, sender_name }, index) => ({
           host_id,
           id: message,
           erased_at: at,
           sender_name: sender === 'guest' ? erasedName : sender_name,
           version: new Date(first.getTime() + index * 1000),
         }))
-        await overwriteMessages(db, session, overwritten)
+        await overwriteMessages(db, session, erased)
         return found.length
       },
     })
+    if (overwritten < messagesPerTransaction) return
   }
 }
 
 /** Waits until the host's versions are no longer too far ahead of the clock. */
 async function waitForClock(
-  { db, clock, isBeforeServing }: Context,
+  { db, clock, isBeforeServing }: Erasure,
   hostId: number,
   counter: Counter,
 ): Promise<void> {

@@ -23,7 +23,9 @@ export async function exportGuest(db: Db, user: StoredUser) {
     bookings: bookings.map(withoutIds),
     conversations,
     stored_responses: responses.map(({ endpoint, status, body, expires_at }) => ({
-      ...{ endpoint, status, expires_at },
+      endpoint,
+      status,
+      expires_at,
       body: JSON.parse(body),
     })),
     audit: (await findActionsOn(db, host_id, targets)).map(withoutIds),

@@ -5,7 +5,7 @@ import type { Session } from '../../platform/mongo/connection.ts'
 import { runUnit, type UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { hostQueue, nextMessageVersion } from '../../versions/host-clock-store.ts'
 import { findUserIfAny } from '../users/store.ts'
-import type { Conversation, StoredMessage } from './model.ts'
+import { type Conversation, newMessage, type StoredMessage } from './model.ts'
 import {
   advanceConversation,
   ensureConversation,
@@ -15,8 +15,6 @@ import {
   isErased,
   setClosedAt,
 } from './store.ts'
-
-type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
 
 /** The booking that a conversation belongs to. */
 export interface ConversationBooking {
@@ -33,7 +31,7 @@ export interface ConversationBooking {
  * @throws DomainError `conflict` if the conversation is closed
  */
 export async function sendAsHost(
-  context: Context & Pick<AppContext, 'cache'>,
+  context: Pick<AppContext, 'db' | 'clock' | 'config' | 'ids' | 'cache'>,
   booking: ConversationBooking,
   hostName: string,
   text: string,
@@ -44,11 +42,11 @@ export async function sendAsHost(
   const name = `message:${sha256(JSON.stringify([db.name, host_id, booking_id, text]))}`
   const remembered = await cache.get(name)
   const windowStart = windowStartOf(context, host_id)
-  const first =
-    remembered === null
-      ? null
-      : await findUnchangedMessage(db, { host_id, booking_id, id: Number(remembered), ...sent }, windowStart)
-  if (first) return first
+  if (remembered !== null) {
+    const first = { host_id, booking_id, id: Number(remembered), ...sent }
+    const found = await findUnchangedMessage(db, first, windowStart)
+    if (found) return found
+  }
   const message = await runUnit(db, await prepareSend(context, booking, sent))
   const age = clock(host_id).getTime() - message.created_at.getTime()
   cache.set(name, String(message.id), Math.max(1, config.messageDedupSeconds * 1000 - age))
@@ -58,7 +56,7 @@ export async function sendAsHost(
 /**
  * Returns the start of the deduplication window. A message is a duplicate if an identical one was sent after this time.
  */
-function windowStartOf({ clock, config }: Pick<Context, 'clock' | 'config'>, hostId: number): Date {
+function windowStartOf({ clock, config }: Pick<AppContext, 'clock' | 'config'>, hostId: number): Date {
   return new Date(clock(hostId).getTime() - config.messageDedupSeconds * 1000)
 }
 
@@ -74,7 +72,7 @@ function sha256(text: string): string {
  * @throws DomainError `not_found`; `conflict` if the conversation is closed
  */
 export async function replyAsGuest(
-  context: Context,
+  context: Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>,
   find: () => Promise<ConversationBooking & { user_id: number }>,
   text: string,
   also?: (session: Session) => Promise<void>,
@@ -91,7 +89,7 @@ export async function replyAsGuest(
  * so that concurrent identical sends run one at a time. A crash leaves either the complete message or nothing.
  */
 async function prepareSend(
-  { db, clock, config, ids }: Context,
+  { db, clock, config, ids }: Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>,
   { id: booking_id, host_id, listing_id }: ConversationBooking,
   sent: Pick<StoredMessage, 'sender' | 'sender_name' | 'text'>,
   also: (session: Session) => Promise<void> = async () => {},
@@ -110,8 +108,18 @@ async function prepareSend(
       const first = await findDuplicate(db, session, { ...conversation, ...sent }, windowStart)
       if (first) return first
       const version = await nextMessageVersion(db, session, host_id, created_at)
-      const about = { ...conversation, listing_id, trace: currentTraceparent() }
-      const message = { ...about, id, ...sent, is_seen: false, created_at, version, erased_at: null }
+      const message = newMessage({
+        id,
+        host_id,
+        booking_id,
+        listing_id,
+        sender: sent.sender,
+        sender_name: sent.sender_name,
+        text: sent.text,
+        created_at,
+        version,
+        trace: currentTraceparent(),
+      })
       await insertMessage(db, session, message)
       return message
     },

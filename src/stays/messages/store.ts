@@ -4,7 +4,13 @@ import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { busy, retryDuplicate } from '../../platform/mongo/errors.ts'
 import { runBatched } from '../../platform/mongo/statements.ts'
-import { type Conversation, conversationModel, messageModel, type StoredMessage } from './model.ts'
+import {
+  type Conversation,
+  conversationModel,
+  messageModel,
+  newMessage,
+  type StoredMessage,
+} from './model.ts'
 
 /** Identifies a booking's conversation by host and booking id. */
 export type ConversationId = Pick<Conversation, 'host_id' | 'booking_id'>
@@ -142,8 +148,19 @@ export async function insertFirstMessage(
   message: FirstMessage,
 ): Promise<void> {
   const { id: booking_id, host_id, listing_id, created_at } = booking
-  const about = { host_id, booking_id, listing_id, created_at, trace: currentTraceparent() }
-  await insertMessage(db, session, { ...about, sender: 'guest', is_seen: false, erased_at: null, ...message })
+  const stored = newMessage({
+    id: message.id,
+    host_id,
+    booking_id,
+    listing_id,
+    sender: 'guest',
+    sender_name: message.sender_name,
+    text: message.text,
+    created_at,
+    version: message.version,
+    trace: currentTraceparent(),
+  })
+  await insertMessage(db, session, stored)
 }
 
 /**

@@ -23,20 +23,26 @@ export async function readNights(
   const found = new Map<number, UnitNight[]>()
   for (let start = 0; start < roomTypeIds.length; start += roomTypesPerSnapshot) {
     const ids = roomTypeIds.slice(start, start + roomTypesPerSnapshot)
-    const units = await inSnapshot(db, (session) => readUnits(db, session, hostId, ids, nights))
+    const wanted = { roomTypeIds: ids, days: nights }
+    const units = await inSnapshot(db, (session) => readUnits(db, session, hostId, wanted))
     for (const [id, ofRoomType] of units) found.set(id, ofRoomType)
   }
   return found
 }
 
-async function readUnits(db: Db, session: Session, hostId: number, roomTypeIds: number[], nights: Nights) {
-  const wanted = [{ roomTypeIds, days: nights }]
-  const rows = await findRowsCovering(db, session, hostId, wanted)
-  const stays = await findActiveStays(db, session, hostId, wanted, null)
+async function readUnits(
+  db: Db,
+  session: Session,
+  hostId: number,
+  wanted: { roomTypeIds: number[]; days: Nights },
+): Promise<Map<number, UnitNight[]>> {
+  const rows = await findRowsCovering(db, session, hostId, [wanted])
+  const stays = await findActiveStays(db, session, hostId, { nights: [wanted], afterSequence: null })
   const active = Map.groupBy(stays, ({ room_type_id }) => room_type_id)
-  return roomTypeIds.map(
-    (id) => [id, unitsByNight(nights, rows.get(id) ?? [], active.get(id) ?? [])] as const,
-  )
+  const units = new Map<number, UnitNight[]>()
+  for (const id of wanted.roomTypeIds)
+    units.set(id, unitsByNight(wanted.days, rows.get(id) ?? [], active.get(id) ?? []))
+  return units
 }
 
 /** Maximum number of nights in one request, summed over all room types (decisions §20). */

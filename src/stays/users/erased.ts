@@ -15,8 +15,17 @@ export const erasedName = 'Erased guest'
 /** Returns the values that replace an erased guest's personal data (decisions §26). */
 export function erasedPerson(id: number) {
   return {
-    ...{ name: erasedName, first_name: 'Erased', last_name: 'guest', email: `erased-${id}@${erasedDomain}` },
-    ...{ phone: null, date_of_birth: null, gender: null, country: null, city: null },
-    ...{ timezone: 'UTC', language: 'en', login_ip: '0.0.0.0' },
+    email: `erased-${id}@${erasedDomain}`,
+    name: erasedName,
+    first_name: 'Erased',
+    last_name: 'guest',
+    phone: null,
+    date_of_birth: null,
+    gender: null,
+    country: null,
+    city: null,
+    timezone: 'UTC',
+    language: 'en',
+    login_ip: '0.0.0.0',
   } satisfies Partial<StoredUser>
 }

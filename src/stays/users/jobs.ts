@@ -7,7 +7,7 @@ export const userCreated = 'UserCreated'
 
 /** Returns the outbox topics for users. */
 export function userJobs({ config }: Pick<AppContext, 'config'>): Topics {
-  return { [userCreated]: { run: tagManagerTracking(config.tagManagerUrl) } }
+  return { [userCreated]: tagManagerTracking(config.tagManagerUrl) }
 }
 
 const timeoutMilliseconds = 5000

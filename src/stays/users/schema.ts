@@ -77,10 +77,9 @@ export const emailFilterProblems: Refinement<{ email?: string }> = ({ email }, i
 
 /** Reports a date of birth that is today or later according to the environment's clock. */
 export function birthProblems({ body: { date_of_birth }, now }: CheckInput): Problem[] {
-  const isDay = typeof date_of_birth === 'string' && isCalendarDate(date_of_birth)
-  return isDay && date_of_birth >= toDay(now)
-    ? [{ path: 'date_of_birth', code: 'invalid', message: '"date_of_birth" must be in the past' }]
-    : []
+  if (typeof date_of_birth !== 'string' || !isCalendarDate(date_of_birth)) return []
+  if (date_of_birth < toDay(now)) return []
+  return [{ path: 'date_of_birth', code: 'invalid', message: '"date_of_birth" must be in the past' }]
 }
 
 /** A user, as specified in the contract. */

@@ -28,7 +28,7 @@ export function findUsers(db: Db, hostId: number, ids: number[]): Promise<Stored
  * @throws DomainError `not_found`, including for an undefined id
  */
 export async function findUser(db: Db, hostId: number, id: number | undefined): Promise<StoredUser> {
-  const user = id && (await findUserIfAny(db, hostId, id))
+  const user = id ? await findUserIfAny(db, hostId, id) : null
   if (!user) throw notFound('User')
   return user
 }

@@ -50,7 +50,9 @@ async function write({ hostId, pair }: Owner, ranges: Range[]) {
 /** Returns the rows as a partner sees them. */
 async function read({ hostId, pair }: Owner, window: { from?: string; to?: string } = {}) {
   const { room_type_id } = pair
-  const rows = await inSnapshot(db, (session) => findRows(db, session, hostId, [room_type_id], window))
+  const rows = await inSnapshot(db, (session) =>
+    findRows(db, session, hostId, { roomTypeIds: [room_type_id], window }),
+  )
   return (rows.get(room_type_id) ?? []).map(
     ({ id, available, start_date, end_date, updated_at, sequence }) => {
       return { id, available, start_date, end_date, updated_at: updated_at.getTime(), sequence }

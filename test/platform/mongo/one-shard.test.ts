@@ -157,12 +157,12 @@ function days(count: number) {
 
 test.each(Object.entries(outboxTopics(service.live)))(
   'a job of %s names one host in each transaction',
-  async (name, topic) => {
+  async (name, run) => {
     const work = topics[name]
     if (!work) throw new Error(`Nothing makes a job of ${name}`)
     await work.make()
     const { statements } = await statementsOf(async () => {
-      await topic.run(work.payload as Record<string, unknown>)
+      await run(work.payload as Record<string, unknown>)
       return { status: 200 }
     })
     expect(scattered(statements)).toEqual([])

@@ -38,7 +38,7 @@ test('kill -9 in the middle of compactions changes no response, and the next pro
   }
   const roomTypes = pairs.map(({ room_type_id }) => room_type_id)
   await inTransaction(db, 'test', (session) =>
-    enqueueCompaction(db, session, clock(), actor.hostId, roomTypes),
+    enqueueCompaction(db, session, { now: clock(), hostId: actor.hostId, roomTypeIds: roomTypes }),
   )
   const read = async () => (await actor.send('GET', path)).body.data
   const before = await read()

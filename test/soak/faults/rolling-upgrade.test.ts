@@ -26,10 +26,10 @@ const replacements: Replacement[] = [
     file: 'src/stays/bookings/store.ts',
     name: 'insertBooking',
     declaration: `import { enqueueJob } from '../../platform/outbox/outbox.ts'
-    export const insertBooking: typeof earlier = async (db, session, draft, tick, now) => {
-      const booking = await earlier(db, session, { ...draft, channel: 'direct' } as never, tick, now)
+    export const insertBooking: typeof earlier = async (db, session, draft, at) => {
+      const booking = await earlier(db, session, { ...draft, channel: 'direct' } as never, at)
       const payload = { booking_id: booking.id }
-      await enqueueJob(db, session, now, { topic: 'BookingCreated', host_id: booking.host_id, payload })
+      await enqueueJob(db, session, at.now, { topic: 'BookingCreated', host_id: booking.host_id, payload })
       return booking
     }`,
   },
@@ -38,11 +38,9 @@ const replacements: Replacement[] = [
     name: 'outboxTopics',
     declaration: `export const outboxTopics: typeof earlier = (context) => ({
       ...earlier(context),
-      BookingCreated: {
-        run: async ({ booking_id }) => {
-          const change = { $inc: { seen: 1 } }
-          await context.db.collection('seen_bookings').updateOne({ booking_id }, change, { upsert: true })
-        },
+      BookingCreated: async ({ booking_id }) => {
+        const change = { $inc: { seen: 1 } }
+        await context.db.collection('seen_bookings').updateOne({ booking_id }, change, { upsert: true })
       },
     })`,
   },

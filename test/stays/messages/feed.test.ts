@@ -170,7 +170,7 @@ test('if a sandbox is cleared during a request, the feed is empty and a write is
   })
   expect(rows).toEqual([])
   const write = inTransaction(db, 'gone', (session) =>
-    advanceHostClock(db, session, gone.hostId, new Date(), true),
+    advanceHostClock(db, session, { hostId: gone.hostId, now: new Date(), withMessage: true }),
   )
   await expect(write).rejects.toMatchObject({ kind: 'conflict', retryAfterSeconds: 1 })
 })

@@ -47,12 +47,10 @@ test('OutboxWorker parks a job that keeps failing and runs the others', async ()
   let now = Date.now()
   const done: unknown[] = []
   const topics = {
-    bad: {
-      run: async () => {
-        throw new Error('no')
-      },
+    bad: async () => {
+      throw new Error('no')
     },
-    good: { run: async (payload: unknown) => void done.push(payload) },
+    good: async (payload: unknown) => void done.push(payload),
   }
   await inTransaction(db, 'test', async (session) => {
     await enqueueJob(db, session, new Date(now), { topic: 'bad', host_id: 1, payload: {} })
@@ -85,8 +83,8 @@ test('OutboxWorker runs one topic while another one hangs, and ignores unknown t
   const worker = new OutboxWorker(
     db,
     {
-      hangs: { run: () => hanging.promise },
-      works: { run: async (payload) => void done.push(payload.n) },
+      hangs: () => hanging.promise,
+      works: async (payload) => void done.push(payload.n),
     },
     clock,
     log,
@@ -124,7 +122,7 @@ test('a process with a wrong clock takes no job that another process holds, and 
     looked.push(isSound)
     return isSound
   }
-  const worker = new OutboxWorker(db, { held: { run } }, inADay, log, mayWork)
+  const worker = new OutboxWorker(db, { held: run }, inADay, log, mayWork)
   const before = { topic: 'held', host_id: 1, payload: { n: 1 } }
   await inTransaction(db, 'test', (session) => enqueueJob(db, session, clock(), before))
   worker.start()
