@@ -247,7 +247,7 @@ async function storeDeliveries(
       return { updateOne: { filter, update: { $setOnInsert: delivery }, upsert: true } }
     })
   if (upserts.length === 0) return 0
-  const stored = await deliveryModel(db).collection.bulkWrite(upserts as never, { ordered: false })
+  const stored = await deliveryModel(db).collection.bulkWrite(upserts, { ordered: false })
   return stored.upsertedCount
 }
 

@@ -54,5 +54,5 @@ export async function sweepKeys(db: Db, now: Date): Promise<void> {
     last_version: passed,
     last_message_version: passed,
     fills: { $not: recent },
-  } as never)
+  })
 }

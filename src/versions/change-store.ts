@@ -8,7 +8,7 @@ export async function findClocks(db: Db, hostIds: number[]): Promise<HostClock[]
     const _id = { $in: hostIds.slice(start, start + clocksPerQuery) }
     found.push(
       ...(await hostClockModel(db)
-        .collection.find<HostClock>({ _id } as never)
+        .collection.find<HostClock>({ _id })
         .toArray()),
     )
   }
@@ -24,7 +24,7 @@ export type ClockChange =
 
 /** Makes all processes respond to the requests that they hold for a host, whether or not anything has changed. */
 export async function releaseHeld(db: Db, hostId: number): Promise<void> {
-  await hostClockModel(db).collection.updateOne({ _id: hostId } as never, { $inc: { released: 1 } })
+  await hostClockModel(db).collection.updateOne({ _id: hostId }, { $inc: { released: 1 } })
 }
 
 /** A stream of changes to all hosts' clocks. Each change has been acknowledged by a majority. */

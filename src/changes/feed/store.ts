@@ -38,7 +38,7 @@ export async function savePageEnd(
   const _id = `${page}:${version.getTime()}`
   try {
     await pageEndModel(db).collection.updateOne(
-      { _id, host_id } as never,
+      { _id, host_id },
       { $set: { page, version, expires_at } },
       { upsert: true },
     )

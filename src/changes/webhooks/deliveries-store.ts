@@ -72,7 +72,7 @@ export async function addHints(db: Db, session: Session, hints: WebhookDelivery[
     const filter = { host_id, webhook_id, booking_id, event, status, attempts }
     return { updateOne: { filter, update: { $set: { payload, trace }, $setOnInsert: others }, upsert: true } }
   })
-  await webhookDeliveryModel(db).collection.bulkWrite(writes as never[], { session })
+  await webhookDeliveryModel(db).collection.bulkWrite(writes, { session })
 }
 
 /** Returns the oldest version among an endpoint's waiting hints for an event; null if none is waiting. */

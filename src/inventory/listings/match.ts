@@ -48,11 +48,13 @@ export function bestMatch<T>(
   existing: T[],
   read: (listing: T) => MatchFields,
 ): { listing: T; match: Match } | null {
-  const matches = existing.flatMap((listing) => {
+  let first: { listing: T; match: Match } | null = null
+  for (const listing of existing) {
     const match = matchListing(sent, read(listing))
-    return match ? [{ listing, match }] : []
-  })
-  return matches.find(({ match }) => match.method === 'original_id') ?? matches[0] ?? null
+    if (match?.method === 'original_id') return { listing, match }
+    if (match && !first) first = { listing, match }
+  }
+  return first
 }
 
 function high(method: Match['method'], score: number): Match {

@@ -21,7 +21,7 @@ export interface NewIds {
   room(): number
 }
 
-const nothing = { room_types: [] as StoredRoomType[] }
+const nothing: Pick<ListingContent, 'room_types'> = { room_types: [] }
 
 /**
  * Returns the merged content. `current` is null for a new listing and is never modified.
@@ -37,7 +37,7 @@ export function mergeListing(
 ): ListingContent {
   const problems: Problem[] = []
   const { room_types, ...rest } = sent
-  const merged = mergeObjects((current ?? nothing) as Fields, rest as Fields) as ListingContent
+  const merged = mergeObjects<Partial<ListingContent>>(current ?? nothing, rest) as ListingContent
   const context = { reading, problems, newIds }
   merged.room_types = mergeRoomTypes(current?.room_types ?? [], room_types ?? [], context)
   if (problems.length > 0) throw invalidFields(problems)
@@ -55,20 +55,24 @@ function mergeRoomTypes(
   sent: NonNullable<ListingPatch['room_types']>,
   context: MergeContext,
 ): StoredRoomType[] {
-  return mergeById(current, sent, 'room_types', context, (existing, element, path) => {
+  return mergeById({ current, sent, path: 'room_types' }, context, (existing, element, path) => {
     const { id: _, rooms, ...rest } = element
     const merged = existing ?? { id: context.newIds.roomType(), partner_id: null, rooms: [] }
     return {
-      ...mergeObjects(merged as Fields, rest as Fields),
-      rooms: mergeById(merged.rooms, rooms ?? [], `${path}.rooms`, context, mergeRoom(context)),
-    } as StoredRoomType
+      ...mergeObjects<StoredRoomType>(merged, rest),
+      rooms: mergeById(
+        { current: merged.rooms, sent: rooms ?? [], path: `${path}.rooms` },
+        context,
+        mergeRoom(context),
+      ),
+    }
   })
 }
 
 function mergeRoom({ newIds }: MergeContext) {
   return (existing: StoredRoom | undefined, { id: _, ...rest }: Fields): StoredRoom => {
     const merged = existing ?? { id: newIds.room(), partner_id: null }
-    return mergeObjects(merged as Fields, rest) as unknown as StoredRoom
+    return mergeObjects<StoredRoom>(merged, rest)
   }
 }
 
@@ -78,10 +82,15 @@ interface Identified {
   name?: string | null
 }
 
+/** Stored elements and the elements that were sent, at a path of the body. */
+interface MergedList<T, S> {
+  current: T[]
+  sent: S[]
+  path: string
+}
+
 function mergeById<T extends Identified, S extends { id?: number | string | null; name?: string | null }>(
-  current: T[],
-  sent: S[],
-  path: string,
+  { current, sent, path }: MergedList<T, S>,
   { reading, problems }: MergeContext,
   merge: (existing: T | undefined, sent: S, path: string) => T,
 ): T[] {
@@ -139,11 +148,12 @@ function readId(id: number | string | null | undefined, reading: IdReading): num
 
 type Fields = Record<string, unknown>
 
-function mergeObjects(current: Fields, sent: Fields): Fields {
-  const merged = { ...current }
+/** Returns `current` with the sent fields, which the request's schema has given the fields' types. */
+function mergeObjects<T extends object>(current: T, sent: object): T {
+  const merged = { ...current } as Fields
   for (const [key, value] of Object.entries(sent)) {
     const before = merged[key]
     merged[key] = isObject(value) ? mergeObjects(isObject(before) ? before : {}, value) : value
   }
-  return merged
+  return merged as T
 }

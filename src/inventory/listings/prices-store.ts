@@ -26,9 +26,9 @@ export function withPrices<L extends Priced>(listing: L): L {
 
 /** Returns the prices of a listing's room types in their stored form, by room type id. */
 export function pricesOf({ room_types }: ListingContent): Record<string, PriceChange['values']> {
-  return Object.fromEntries(
-    room_types.flatMap(({ id, prices }) => (prices && Object.keys(prices).length > 0 ? [[id, prices]] : [])),
-  )
+  const known: Record<string, PriceChange['values']> = {}
+  for (const { id, prices } of room_types) if (prices && Object.keys(prices).length > 0) known[id] = prices
+  return known
 }
 
 /** Returns the database fields to set for the room types whose prices have changed. */
@@ -45,8 +45,7 @@ export async function pushPrices(
   db: Db,
   session: Session,
   host_id: number,
-  changes: PriceChange[],
-  updated_at: Date,
+  { changes, updated_at }: { changes: PriceChange[]; updated_at: Date },
 ): Promise<void> {
   const changed = [...Map.groupBy(changes, ({ listing_id }) => listing_id)].map(([id, ofListing]) => {
     const prices = ofListing.flatMap(({ room_type_id, values }) =>

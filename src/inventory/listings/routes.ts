@@ -56,7 +56,7 @@ export function listingRoutes(app: AppContext) {
           idempotent: true,
           current: async ({ caller, body }: CheckInput) => {
             const found = await findMatch(app.db, caller.hostId, recognizableIn(body))
-            return found && serializeListing(withPrices(found.listing))
+            return found ? serializeListing(withPrices(found.listing)) : null
           },
           errors: ['listing_conflict'],
         },
@@ -100,9 +100,11 @@ async function* listingPage(
   let count = 0
   try {
     yield '{"data":['
-    for (let row = first; row; row = await rows.next()) {
+    let row = first
+    while (row) {
       yield (count > 0 ? ',' : '') + JSON.stringify(serializeListItem(row))
       count += 1
+      row = await rows.next()
     }
     const meta = { ...metaOf(context), pagination: pagination(page, total, count) }
     yield `],"meta":${JSON.stringify(meta)}}`

@@ -1,4 +1,4 @@
-import { type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { DomainError, type Problem } from '../../core/errors.ts'
 import { aboutMeta, metaFields } from '../../http/envelope.ts'
 import { type Complete, responseSchema } from '../../http/schema/complete.ts'
@@ -10,7 +10,7 @@ export type ListingStatus = (typeof listingStatuses)[number]
 
 /** Converts a request schema's fields to response fields. */
 function fieldsOf(schema: TSchema): TProperties {
-  return (responseSchema(schema) as unknown as TObject).properties
+  return responseSchema(schema).properties
 }
 
 const id = output.integer('Our id for the listing', 'id')

@@ -17,8 +17,6 @@ import {
 import { changedPrices, pricesOf, withPrices } from './prices-store.ts'
 import { type ListingStatus, listingStatuses } from './schema.ts'
 
-type Store = Pick<AppContext, 'db' | 'clock'>
-
 /**
  * Returns the lock for writes to a host's listings that must run one at a time. The lock's name is also the name of
  * their queue.
@@ -64,7 +62,7 @@ export async function findBookableListing(
   id: number,
 ): Promise<BookableListing | null> {
   const found = await lookUpBookable(db, { host_id: hostId, id })
-  return found && withPrices(found)
+  return found ? withPrices(found) : null
 }
 
 /**
@@ -78,7 +76,7 @@ export async function findListing(
   id: number | undefined,
   session: Session | null = null,
 ): Promise<StoredListing> {
-  const listing = id && (await findListingIfAny(db, hostId, id, session))
+  const listing = id ? await findListingIfAny(db, hostId, id, session) : null
   if (!listing) throw notFound('Listing')
   return listing
 }
@@ -105,16 +103,16 @@ export async function findMatch(
     .session(session)
     .lean()
   const found = bestMatch(sent, candidates, ({ content }) => content)
-  const listing = found && (await findListingIfAny(db, hostId, found.listing.id, session))
-  return listing && { listing, match: found.match }
+  if (!found) return null
+  const listing = await findListingIfAny(db, hostId, found.listing.id, session)
+  return listing ? { listing, match: found.match } : null
 }
 
 /** Stores a new listing as a draft. */
 export async function insertListing(
-  { db, clock }: Store,
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   hostId: number,
-  id: number,
-  content: ListingContent,
+  { id, content }: Pick<StoredListing, 'id' | 'content'>,
   session: Session,
 ): Promise<StoredListing> {
   const now = clock(hostId)
@@ -139,7 +137,7 @@ export async function insertListing(
  * @throws DomainError `listing_conflict` if another of the host's listings has the `original_id`
  */
 export async function replaceContent(
-  { db, clock }: Store,
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   { host_id, id, content: before }: StoredListing,
   content: ListingContent,
   session: Session,
@@ -162,7 +160,7 @@ export async function replaceContent(
  * content has been written since it was read.
  */
 export async function changeFields(
-  { db, clock }: Store,
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   { host_id, id, revision, content: before }: StoredListing,
   { room_types: _, ...after }: ListingContent,
 ): Promise<boolean> {
@@ -206,7 +204,7 @@ export async function findListingOfAnyHost(db: Db, id: number): Promise<StoredLi
  * @throws DomainError `not_found`
  */
 export async function setListingStatus(
-  { db, clock }: Store,
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   which: { id: number; host_id: number },
   status: ListingStatus,
 ): Promise<StoredListing> {

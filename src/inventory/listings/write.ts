@@ -11,8 +11,6 @@ import type { ListingContent, StoredListing } from './model.ts'
 import { withPrices } from './prices-store.ts'
 import { changeFields, findListing, findMatch, insertListing, listingLock, replaceContent } from './store.ts'
 
-type Store = Pick<AppContext, 'db' | 'clock' | 'ids'>
-
 /** The result of a create or update. */
 export interface ListingWrite {
   action: 'created' | 'updated'
@@ -39,7 +37,7 @@ const maxRooms = 2000
  * retry time if a concurrent request changed the listing
  */
 export async function prepareListing(
-  { db, clock, ids: source }: Store,
+  { db, clock, ids: source }: Pick<AppContext, 'db' | 'clock' | 'ids'>,
   hostId: number,
   sent: ListingPatch,
 ): Promise<UnitOfWork<ListingWrite>> {
@@ -59,7 +57,7 @@ export async function prepareListing(
       }
       if (newListingId === undefined) throw changedMeanwhile()
       const content = merge(null, { sent, reading: 'partner', ids: ids() })
-      const listing = await insertListing({ db, clock }, hostId, newListingId, content, session)
+      const listing = await insertListing({ db, clock }, hostId, { id: newListingId, content }, session)
       return { action: 'created', listing }
     },
   }
@@ -72,14 +70,14 @@ export async function prepareListing(
  * `conflict` with a retry time if other requests keep changing the listing
  */
 export async function patchListing(
-  store: Store,
+  app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
   hostId: number,
   id: number | undefined,
   sent: ListingPatch,
 ): Promise<ListingWrite> {
   const { room_types, original_id, original_url } = sent
   const isAlone = !room_types?.length && original_id === undefined && original_url === undefined
-  return isAlone ? patchFields(store, hostId, id, sent) : patchInTurn(store, hostId, id, sent)
+  return isAlone ? patchFields(app, hostId, id, sent) : patchInTurn(app, hostId, id, sent)
 }
 
 /** Maximum number of attempts to change a listing that other requests keep changing. */
@@ -90,7 +88,7 @@ const maxPatches = 50
  * its content has not changed since it was read.
  */
 async function patchFields(
-  { db, clock }: Store,
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   hostId: number,
   id: number | undefined,
   sent: ListingPatch,
@@ -106,7 +104,7 @@ async function patchFields(
 }
 
 async function patchInTurn(
-  { db, clock, ids: source }: Store,
+  { db, clock, ids: source }: Pick<AppContext, 'db' | 'clock' | 'ids'>,
   hostId: number,
   id: number | undefined,
   sent: ListingPatch,
@@ -124,7 +122,7 @@ async function patchInTurn(
 }
 
 async function update(
-  { db, clock }: Pick<Store, 'db' | 'clock'>,
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   stored: StoredListing,
   change: Change,
   session: Session,

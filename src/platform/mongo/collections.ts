@@ -10,13 +10,19 @@ type Collection = mongoose.Collection
  * `model(db).collection` directly, at a third of the cost. Only operations through the model join an ambient
  * transaction.
  */
-export function modelOf<T>(collection: string, schema: Schema<T>): (db: Db) => Model<T> {
+export function modelOf<T, Id = IdOf<T>>(collection: string, schema: Schema<T>): (db: Db) => ModelOf<T, Id> {
   schema.set('collection', collection)
   schema.set('versionKey', false)
   schema.set('minimize', false)
   schema.set('strictQuery', 'throw')
-  return (db) => (db.models[collection] as Model<T> | undefined) ?? db.model<T>(collection, schema)
+  return (db) => (db.models[collection] ?? db.model<T>(collection, schema)) as ModelOf<T, Id>
 }
+
+/** A model whose driver collection knows the type of the documents' `_id`, which need not be an `ObjectId`. */
+type ModelOf<T, Id> = Model<T> & { readonly collection: mongoose.Collection<{ _id: Id }> }
+
+/** The type of a document's `_id`: the declared one or, if none is declared, the one that the database assigns. */
+type IdOf<T> = T extends { _id: infer Id } ? Id : mongoose.Types.ObjectId
 
 /** The parts of a model that are needed to create its collection and indexes. */
 export interface Preparable {

@@ -33,9 +33,7 @@ export async function ensureLock(db: Db, { hostId: host_id, name: _id }: HostLoc
   ensured.set(db, known)
   if (known.has(_id)) return
   const fresh = { $setOnInsert: { taken: 0 } }
-  await retryDuplicate(() =>
-    lockModel(db).collection.updateOne({ _id, host_id } as never, fresh, { upsert: true }),
-  )
+  await retryDuplicate(() => lockModel(db).collection.updateOne({ _id, host_id }, fresh, { upsert: true }))
   if (known.size >= maxRemembered) known.clear()
   known.add(_id)
 }
@@ -52,7 +50,7 @@ export async function takeLock(
   session: Session,
   { hostId: host_id, name: _id }: HostLock,
 ): Promise<void> {
-  const lock = { _id, host_id } as never
+  const lock = { _id, host_id }
   const { matchedCount } = await lockModel(db).collection.updateOne(lock, { $inc: { taken: 1 } }, { session })
   if (matchedCount === 1) return
   // The lock was removed with its host's data, for example because a sandbox was cleared during a request.

@@ -70,7 +70,7 @@ export type SchemaState = Omit<SchemaVersion, '_id'>
  */
 export async function readSchemaState(db: Db, { models, migrations }: Release): Promise<SchemaState> {
   // This bypasses the model, because the model would cast a damaged document's values.
-  const stored = await schemaVersionModel(db).collection.findOne<SchemaVersion>({ _id: 'schema' } as never)
+  const stored = await schemaVersionModel(db).collection.findOne<SchemaVersion>({ _id: 'schema' })
   const known = latestVersion(migrations)
   if (stored && ![stored.version, stored.oldest].every((number) => Number.isInteger(number) && number >= 0))
     throw new Error(

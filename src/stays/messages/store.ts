@@ -173,11 +173,15 @@ export async function advanceConversation(
   conversation: ConversationId,
 ): Promise<Conversation> {
   const options = { session, returnDocument: 'after' } as const
-  const { collection } = conversationModel(db)
-  const advanced = await collection.findOneAndUpdate(conversation, { $inc: { sends: 1 } }, options)
+  const advance = conversationModel(db).collection.findOneAndUpdate(
+    conversation,
+    { $inc: { sends: 1 } },
+    options,
+  ) as Promise<Conversation | null>
+  const advanced = await advance
   // A sandbox may have been cleared during the request.
   if (!advanced) throw busy()
-  return advanced as unknown as Conversation
+  return advanced
 }
 
 /**

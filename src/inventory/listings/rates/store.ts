@@ -26,7 +26,7 @@ export async function findRateJob(
   id: number | undefined,
   now: Date,
 ): Promise<RateJob> {
-  const job = id && (await rateJobModel(db).findOne({ host_id: hostId, id }, { _id: 0 }).lean())
+  const job = id ? await rateJobModel(db).findOne({ host_id: hostId, id }, { _id: 0 }).lean() : null
   if (!job || job.expires_at <= now) throw notFound('Job')
   return job
 }

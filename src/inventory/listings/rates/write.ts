@@ -13,8 +13,6 @@ import { listingLock } from '../store.ts'
 import type { RateItem } from './schema.ts'
 import { insertRateJob } from './store.ts'
 
-type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
-
 /**
  * Prepares to write a host's rates (decisions §8). Such writes run one at a time per host and do not delay bookings.
  * When run, the write applies the rates and returns the job's id.
@@ -23,7 +21,7 @@ type Context = Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>
  * (currency)
  */
 export async function prepareRates(
-  { db, clock, config, ids }: Context,
+  { db, clock, config, ids }: Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>,
   hostId: number,
   items: RateItem[],
 ): Promise<UnitOfWork<number>> {
@@ -35,7 +33,7 @@ export async function prepareRates(
       await takeLock(db, session, lock)
       await requireOwnRoomTypes({ db, config }, session, hostId, items)
       const now = clock(hostId)
-      await pushPrices(db, session, hostId, toPriceChanges(items), now)
+      await pushPrices(db, session, hostId, { changes: toPriceChanges(items), updated_at: now })
       await insertRateJob(db, session, { host_id: hostId, id, items: items.length, applied_at: now })
       return id
     },
@@ -53,7 +51,7 @@ function toPriceChanges(items: RateItem[]): PriceChange[] {
 }
 
 async function requireOwnRoomTypes(
-  { db, config }: Pick<Context, 'db' | 'config'>,
+  { db, config }: Pick<AppContext, 'db' | 'config'>,
   session: Session,
   hostId: number,
   items: RateItem[],
