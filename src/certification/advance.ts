@@ -9,7 +9,7 @@ import { bookingSteps } from './bookings.ts'
 import type { Bounds, Profile } from './cases.ts'
 import { feedSteps } from './feed.ts'
 import { inventorySteps } from './inventory.ts'
-import { type Case, type Certification, newStep } from './model.ts'
+import type { Case, Certification } from './model.ts'
 import {
   type CourseStep,
   failed,
@@ -19,7 +19,7 @@ import {
   start,
   withoutAutomaticRetries,
 } from './step.ts'
-import { changeCertification, endCertification, findRecords } from './store.ts'
+import { changeCertification, endCertification, findRecords, newStep } from './store.ts'
 import { webhookSteps } from './webhooks.ts'
 
 const stepsOf: Record<Profile, CourseStep[]> = {

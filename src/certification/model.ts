@@ -1,7 +1,7 @@
 import { modelOf } from '../platform/mongo/collections.ts'
 import { field, type Stored, schemaOf } from '../platform/mongo/fields.ts'
 import type { Place, Stay } from '../sandbox/scenarios/stage.ts'
-import { type CaseName, casesOf, type Profile } from './cases.ts'
+import type { CaseName, Profile } from './cases.ts'
 
 /** A stay to book, with its first night and the day of departure. */
 export type StayToBook = Place & Stay
@@ -124,64 +124,6 @@ const fields = {
 /** A certification: the course that is played, its progress and its grades. */
 export type Certification = Stored<typeof fields>
 export type Step = NonNullable<Certification['step']>
-
-/** What is known of a certification when it starts. */
-type NewCertification = Pick<
-  Certification,
-  '_id' | 'key_id' | 'of_host' | 'seed' | 'profiles' | 'started_at' | 'secret'
->
-
-/** How long a certification is kept. */
-const keptMilliseconds = 396 * 86_400_000
-
-/** Returns a new certification, whose sandbox is not filled yet. */
-export function newCertification(start: NewCertification): Certification {
-  return {
-    _id: start._id,
-    key_id: start.key_id,
-    of_host: start.of_host,
-    scope: null,
-    seed: start.seed,
-    profiles: start.profiles,
-    status: 'running',
-    started_at: start.started_at,
-    ended_at: null,
-    cases: casesOf(start.profiles).map((name) => ({
-      name,
-      status: 'waiting',
-      because: null,
-      request_ids: [],
-    })),
-    step: null,
-    next: null,
-    facts: {},
-    secret: start.secret,
-    requests: 0,
-    revision: 0,
-    sweep_at: null,
-    expires_at: new Date(start.started_at.getTime() + keptMilliseconds),
-  }
-}
-
-/** What is known of a step when it begins. */
-interface NewStep extends Pick<Step, 'index' | 'after' | 'memo'> {
-  now: Date
-}
-
-/** Returns a new step, which has not been played. */
-export function newStep({ index, after, memo, now }: NewStep): Step {
-  return {
-    id: crypto.randomUUID(),
-    index,
-    state: 'begun',
-    began_at: now,
-    after,
-    played_at: null,
-    progress: 0,
-    progress_at: now,
-    memo,
-  }
-}
 
 const schema = schemaOf(fields)
 schema.index({ key_id: 1, _id: -1 }, { name: 'certification_key' })

@@ -14,12 +14,13 @@ import { clearSandboxes } from '../sandbox/store.ts'
 import { whileOpen } from '../sandbox/turns.ts'
 import { firstStep } from './advance.ts'
 import { inOrder, type Profile } from './cases.ts'
-import { type Certification, newCertification } from './model.ts'
+import type { Certification } from './model.ts'
 import {
   changeCertification,
   endCertification,
   findRunning,
   insertCertification,
+  newCertification,
   removeCertification,
 } from './store.ts'
 

@@ -6,6 +6,7 @@ import { keepNewest } from '../platform/mongo/collections.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { endObservation } from '../sandbox/rules-store.ts'
 import type { Observed } from '../sandbox/visit.ts'
+import { casesOf } from './cases.ts'
 import {
   type Case,
   type Certification,
@@ -15,12 +16,71 @@ import {
   type Next,
   type RequestRecord,
   requestRecordModel,
+  type Step,
 } from './model.ts'
 import { type DeliveredBooking, deliveredBookings, readPagePlace, sizeOfWrite } from './observed.ts'
 import { hasSucceeded } from './step.ts'
 
 /** Number of ended certifications that are kept for each key. */
 const keptOfKey = 20
+
+/** What is known of a certification when it starts. */
+type NewCertification = Pick<
+  Certification,
+  '_id' | 'key_id' | 'of_host' | 'seed' | 'profiles' | 'started_at' | 'secret'
+>
+
+/** How long a certification is kept. */
+const certificationKeptMilliseconds = 396 * 86_400_000
+
+/** Returns a new certification, whose sandbox is not filled yet. */
+export function newCertification(start: NewCertification): Certification {
+  return {
+    _id: start._id,
+    key_id: start.key_id,
+    of_host: start.of_host,
+    scope: null,
+    seed: start.seed,
+    profiles: start.profiles,
+    status: 'running',
+    started_at: start.started_at,
+    ended_at: null,
+    cases: casesOf(start.profiles).map((name) => ({
+      name,
+      status: 'waiting',
+      because: null,
+      request_ids: [],
+    })),
+    step: null,
+    next: null,
+    facts: {},
+    secret: start.secret,
+    requests: 0,
+    revision: 0,
+    sweep_at: null,
+    expires_at: new Date(start.started_at.getTime() + certificationKeptMilliseconds),
+  }
+}
+
+/** What is known of a step when it begins. */
+interface NewStep extends Pick<Step, 'index' | 'after' | 'memo'> {
+  now: Date
+}
+
+/** Returns a new step, which has not been played. */
+export function newStep({ index, after, memo, now }: NewStep): Step {
+  return {
+    id: crypto.randomUUID(),
+    index,
+    state: 'begun',
+    began_at: now,
+    after,
+    played_at: null,
+    progress: 0,
+    progress_at: now,
+    memo,
+  }
+}
 
 /** Stores a new certification. Fails with a duplicate-key error while another certification of the key is running. */
 export async function insertCertification(db: Db, certification: Certification): Promise<void> {

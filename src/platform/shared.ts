@@ -29,7 +29,8 @@ export class MemorySlots implements Slots {
 }
 
 /**
- * Short-lived values shared by all processes. A value may disappear at any time, so it must also be available from the
+ * Short-lived values shared by all processes. Messages use it to recognize repeated sends; it stands beside
+ * {@link Slots} because both live in Redis, or in neither. A value may disappear at any time, so it must also be available from the
  * database.
  */
 export interface SharedCache {

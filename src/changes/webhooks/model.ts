@@ -41,41 +41,6 @@ const fields = {
 /** An endpoint that receives hints. */
 export type Webhook = Stored<typeof fields>
 
-/** What is known of an endpoint when it is created. */
-type NewWebhook = Pick<
-  Webhook,
-  | 'host_id'
-  | 'id'
-  | 'url'
-  | 'events'
-  | 'created_by'
-  | 'created_at'
-  | 'secrets'
-  | 'bookings_seen'
-  | 'messages_seen'
->
-
-/** Returns a new endpoint, which is on and has never failed. */
-export function newWebhook(start: NewWebhook): Webhook {
-  return {
-    host_id: start.host_id,
-    id: start.id,
-    url: start.url,
-    events: start.events,
-    enabled: true,
-    disabled_at: null,
-    disabled_reason: null,
-    created_by: start.created_by,
-    created_at: start.created_at,
-    secrets: start.secrets,
-    bookings_seen: start.bookings_seen,
-    messages_seen: start.messages_seen,
-    failing_since: null,
-    undelivered_since: null,
-    last_outage: null,
-  }
-}
-
 const schema = schemaOf(fields)
 schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'webhook_id' })
 schema.index({ created_by: 1 }, { name: 'webhook_key' })

@@ -91,6 +91,41 @@ export function findHostsWithWebhooks(db: Db): Promise<number[]> {
   return webhookModel(db).distinct('host_id', { enabled: true })
 }
 
+/** What is known of an endpoint when it is created. */
+type NewWebhook = Pick<
+  Webhook,
+  | 'host_id'
+  | 'id'
+  | 'url'
+  | 'events'
+  | 'created_by'
+  | 'created_at'
+  | 'secrets'
+  | 'bookings_seen'
+  | 'messages_seen'
+>
+
+/** Returns a new endpoint, which is on and has never failed. */
+export function newWebhook(start: NewWebhook): Webhook {
+  return {
+    host_id: start.host_id,
+    id: start.id,
+    url: start.url,
+    events: start.events,
+    enabled: true,
+    disabled_at: null,
+    disabled_reason: null,
+    created_by: start.created_by,
+    created_at: start.created_at,
+    secrets: start.secrets,
+    bookings_seen: start.bookings_seen,
+    messages_seen: start.messages_seen,
+    failing_since: null,
+    undelivered_since: null,
+    last_outage: null,
+  }
+}
+
 /** Stores a new endpoint. */
 export async function insertWebhook(db: Db, webhook: Webhook, session: Session): Promise<void> {
   await webhookModel(db).create([webhook], { session })

@@ -14,7 +14,7 @@ import {
   resendDelivery,
   trimDeliveries,
 } from './deliveries-store.ts'
-import { type HintGap, newWebhook, type Webhook, type WebhookDelivery } from './model.ts'
+import type { HintGap, Webhook, WebhookDelivery } from './model.ts'
 import { type OriginContext, requireTurn } from './origin-limit.ts'
 import type { WebhookCreate, WebhookPatch } from './schema.ts'
 import { makeWebhookSecret } from './signature.ts'
@@ -26,6 +26,7 @@ import {
   findWebhook,
   inHostTransaction,
   insertWebhook,
+  newWebhook,
 } from './store.ts'
 import { hasUsableKey, positionsNow, turnOff, turnOn, undeliveredFrom } from './switch.ts'
 

@@ -5,7 +5,7 @@ import type { Session } from '../../platform/mongo/connection.ts'
 import { runUnit, type UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { hostQueue, nextMessageVersion } from '../../versions/host-clock-store.ts'
 import { findUserIfAny } from '../users/store.ts'
-import { type Conversation, newMessage, type StoredMessage } from './model.ts'
+import type { Conversation, StoredMessage } from './model.ts'
 import {
   advanceConversation,
   ensureConversation,
@@ -13,6 +13,7 @@ import {
   findUnchangedMessage,
   insertMessage,
   isErased,
+  newMessage,
   setClosedAt,
 } from './store.ts'
 

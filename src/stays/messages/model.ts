@@ -22,24 +22,6 @@ const fields = {
 
 export type StoredMessage = Stored<typeof fields>
 
-/** Returns a new message, which nobody has seen. */
-export function newMessage(sent: Omit<StoredMessage, 'is_seen' | 'erased_at'>): StoredMessage {
-  return {
-    id: sent.id,
-    host_id: sent.host_id,
-    booking_id: sent.booking_id,
-    listing_id: sent.listing_id,
-    sender: sent.sender,
-    sender_name: sent.sender_name,
-    text: sent.text,
-    is_seen: false,
-    created_at: sent.created_at,
-    version: sent.version,
-    erased_at: null,
-    trace: sent.trace,
-  }
-}
-
 const schema = schemaOf(fields)
 schema.index({ host_id: 1, booking_id: 1, created_at: 1, id: 1 }, { name: 'message_order' })
 schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'message_id' })

@@ -4,13 +4,7 @@ import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { busy, retryDuplicate } from '../../platform/mongo/errors.ts'
 import { runBatched } from '../../platform/mongo/statements.ts'
-import {
-  type Conversation,
-  conversationModel,
-  messageModel,
-  newMessage,
-  type StoredMessage,
-} from './model.ts'
+import { type Conversation, conversationModel, messageModel, type StoredMessage } from './model.ts'
 
 /** Identifies a booking's conversation by host and booking id. */
 export type ConversationId = Pick<Conversation, 'host_id' | 'booking_id'>
@@ -122,6 +116,24 @@ export async function findClosedConversations(db: Db, host_id: number): Promise<
     .find({ host_id, closed_at: { $ne: null } }, { booking_id: 1 })
     .lean()
   return closed.map(({ booking_id }) => booking_id)
+}
+
+/** Returns a new message, which nobody has seen. */
+export function newMessage(sent: Omit<StoredMessage, 'is_seen' | 'erased_at'>): StoredMessage {
+  return {
+    id: sent.id,
+    host_id: sent.host_id,
+    booking_id: sent.booking_id,
+    listing_id: sent.listing_id,
+    sender: sent.sender,
+    sender_name: sent.sender_name,
+    text: sent.text,
+    is_seen: false,
+    created_at: sent.created_at,
+    version: sent.version,
+    erased_at: null,
+    trace: sent.trace,
+  }
 }
 
 /** Stores a new message. */
