@@ -6,11 +6,7 @@ export async function findClocks(db: Db, hostIds: number[]): Promise<HostClock[]
   const found: HostClock[] = []
   for (let start = 0; start < hostIds.length; start += clocksPerQuery) {
     const _id = { $in: hostIds.slice(start, start + clocksPerQuery) }
-    found.push(
-      ...(await hostClockModel(db)
-        .collection.find<HostClock>({ _id })
-        .toArray()),
-    )
+    found.push(...(await hostClockModel(db).collection.find<HostClock>({ _id }).toArray()))
   }
   return found
 }
