@@ -162,8 +162,11 @@ async function turnAllOff(app: SwitchContext): Promise<number> {
 function toRecord({ clocks, versions_after, sequences, webhooksOff, overlapsEnded }: RestoreResult) {
   const ids = Object.fromEntries(Object.entries(sequences).map(([name, id]) => [`${name}_ids_after`, id]))
   return {
-    ...{ hosts: clocks, versions_after: toTimestamp(versions_after), ...ids },
-    ...{ webhooks_turned_off: webhooksOff, key_overlaps_ended: overlapsEnded },
+    hosts: clocks,
+    versions_after: toTimestamp(versions_after),
+    ...ids,
+    webhooks_turned_off: webhooksOff,
+    key_overlaps_ended: overlapsEnded,
   }
 }
 

@@ -43,7 +43,10 @@ const find = command({
     await withDatabase(async ({ db }) => {
       await requireFinished(db)
       const rows = (await findUsersByEmail(db, email)).map((user) => ({
-        ...{ user_id: user.id, host_id: user.host_id, name: user.name, email: user.email },
+        user_id: user.id,
+        host_id: user.host_id,
+        name: user.name,
+        email: user.email,
         created_at: toTimestamp(user.created_at),
       }))
       printList(args, rows, {
@@ -117,7 +120,8 @@ const erase = command({
       await confirm(args, `${erasures.length} guests will be erased.`)
       const isUnserved = args['from-receipts'] !== undefined
       const erasing = {
-        ...{ file: args.receipts, skipsOpenStays: isByAge },
+        file: args.receipts,
+        skipsOpenStays: isByAge,
         mayHaveOpenStays: isUnserved || args['with-open-stays'] === true,
       }
       const receipts = await eraseAll({ ...administration, isUnserved }, erasures, erasing)

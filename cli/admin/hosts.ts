@@ -127,7 +127,9 @@ function readAddress(email: string): string {
 
 function toRecord({ id, name, email, created_at, suspended_at }: Host) {
   return {
-    ...{ id, name, email },
+    id,
+    name,
+    email,
     created_at: toTimestamp(created_at),
     suspended_at: toTimestampOrNull(suspended_at),
   }

@@ -191,9 +191,9 @@ export function toRecord(key: ApiKey) {
     permissions: key.permissions,
     status: keyStatus(key, new Date()),
     expires_at: toTimestampOrNull(key.expires_at),
-    previous: key.secrets.flatMap(({ prefix, expires_at }) =>
-      expires_at ? [{ prefix, expires_at: toTimestampOrNull(expires_at) }] : [],
-    ),
+    previous: key.secrets
+      .filter(({ expires_at }) => expires_at !== null)
+      .map(({ prefix, expires_at }) => ({ prefix, expires_at: toTimestampOrNull(expires_at) })),
     rate_limit: key.rate_limit,
     allowed_from: key.allowed_from ?? [],
     usage_count: key.usage_count,

@@ -22,12 +22,13 @@ const listConsumers = command({
     printEntries(args, {
       find: ({ db, clock }) => consumersByLag(db, clock()),
       hint: () => 'the consumers furthest behind are shown first',
-      toRow: ({
-        consumer: { host_id, key_id, feed, name, acknowledged, acknowledged_at },
-        oldestPending,
-      }) => ({
-        ...{ host_id, key_id, feed, name, acknowledged: acknowledged && toVersion(acknowledged) },
-        acknowledged_at: toTimestampOrNull(acknowledged_at),
+      toRow: ({ consumer, oldestPending }) => ({
+        host_id: consumer.host_id,
+        key_id: consumer.key_id,
+        feed: consumer.feed,
+        name: consumer.name,
+        acknowledged: consumer.acknowledged && toVersion(consumer.acknowledged),
+        acknowledged_at: toTimestampOrNull(consumer.acknowledged_at),
         oldest_pending_at: toTimestampOrNull(oldestPending),
       }),
       columns: {
@@ -55,8 +56,11 @@ const listCertifications = command({
       find: ({ db }, limit) => listAllCertifications(sandboxDatabase(db), { hostId, limit }),
       hint: () => 'raise --limit to see older ones',
       toRow: (one) => ({
-        ...{ id: one._id, host_id: one.of_host, key_id: one.key_id },
-        ...{ profiles: one.profiles.join(', '), status: one.status },
+        id: one._id,
+        host_id: one.of_host,
+        key_id: one.key_id,
+        profiles: one.profiles.join(', '),
+        status: one.status,
         failed: one.cases.filter(({ status }) => status === 'failed').map(({ name }) => name),
         started_at: toTimestamp(one.started_at),
         ended_at: toTimestampOrNull(one.ended_at),

@@ -46,13 +46,15 @@ export function openReceipts(file: string): number {
  */
 export async function readReceipts(file: string): Promise<Receipt[]> {
   const text = await readText(file)
-  return text.split('\n').flatMap((line, index) => {
-    if (line.trim() === '') return []
+  const receipts: Receipt[] = []
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue
     const receipt = parseJson(line)
     if (!isReceipt(receipt))
       throw new Error(`Line ${index + 1} of "${file}" is not a receipt: nothing was erased`)
-    return [receipt]
-  })
+    receipts.push(receipt)
+  }
+  return receipts
 }
 
 function isReceipt(value: unknown): value is Receipt {

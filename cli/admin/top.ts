@@ -39,14 +39,16 @@ async function read(db: Db, by: Dimension, since: Date): Promise<Named[]> {
       .filter(({ address }) => address === null)
       .map(({ key_id, host_id, counts }) => ({ name: by === 'key' ? key_id : host_id, counts }))
   const entries = await countEntries(db, 'address', since)
-  return [
-    ...entries.map(({ of, status, count }) => {
-      return { name: clientNetwork(of), counts: { [kindOf(status)]: count } }
-    }),
-    ...totals.flatMap(({ address, counts: { refused = 0, limited = 0 } }) =>
-      address === null ? [] : [{ name: address, counts: {}, failures: refused + limited }],
-    ),
-  ]
+  const found: Named[] = entries.map(({ of, status, count }) => ({
+    name: clientNetwork(of),
+    counts: { [kindOf(status)]: count },
+  }))
+  for (const { address, counts } of totals) {
+    if (address === null) continue
+    const { refused = 0, limited = 0 } = counts
+    found.push({ name: address, counts: {}, failures: refused + limited })
+  }
+  return found
 }
 
 /** Returns a row for each name with the sums of its counts, largest first. */

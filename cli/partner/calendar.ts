@@ -72,8 +72,9 @@ function drawDays(dates: string[], label: number, cell: number): string {
 
 function drawRow(name: string, label: number, cell: number, nights: CalendarNight[]): string {
   const cells = nights.map(({ left }) => {
-    const text = (left === null ? open : left <= 0 ? full : String(left)).padStart(cell)
-    return left !== null && left <= 0 ? styled('red', text) : text
+    if (left === null) return open.padStart(cell)
+    if (left <= 0) return styled('red', full.padStart(cell))
+    return String(left).padStart(cell)
   })
   return name + ' '.repeat(label - widthOf(name)) + cells.join('')
 }

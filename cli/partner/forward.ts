@@ -39,8 +39,13 @@ export async function forward(
     const { status, milliseconds } = await send(receiver, id, body)
     const isDelivered = status !== null && status >= 200 && status < 300
     const tried: Delivery = {
-      ...{ id, event, booking_id: bookingId, status: isDelivered ? 'delivered' : 'failed' },
-      ...{ attempts: attempt, response_status: status, milliseconds },
+      id,
+      event,
+      booking_id: bookingId,
+      status: isDelivered ? 'delivered' : 'failed',
+      attempts: attempt,
+      response_status: status,
+      milliseconds,
     }
     if (isDelivered || attempt === attempts) return tried
     await sleep(firstPauseSeconds * 3 ** (attempt - 1), receiver.stop)

@@ -17,8 +17,22 @@ export const program: Program = {
  * partners' commands.
  */
 export const administratorsCommands: readonly string[] = [
-  ...['audit', 'bookings', 'certifications', 'consumers', 'conversations', 'db', 'guests', 'hosts', 'jobs'],
-  ...['keys', 'listings', 'requests top', 'sandbox', 'secrets', 'seed', 'webhooks'],
+  'audit',
+  'bookings',
+  'certifications',
+  'consumers',
+  'conversations',
+  'db',
+  'guests',
+  'hosts',
+  'jobs',
+  'keys',
+  'listings',
+  'requests top',
+  'sandbox',
+  'secrets',
+  'seed',
+  'webhooks',
 ]
 
 /** Returns the administrators' command that the arguments name; undefined if they name none. */

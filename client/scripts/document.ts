@@ -11,15 +11,22 @@ import type { SandboxContext } from '../../src/sandbox/context.ts'
 /** Returns the OpenAPI document that the service serves, generated from its routes without a database or a port. */
 export function readDocument() {
   const config = readConfig({ PUBLIC_URL: 'https://partner.example.com' })
-  const context = (name: 'live' | 'sandbox') =>
-    ({
+  const contextOf = (name: 'live' | 'sandbox') => {
+    // The routes use the rest of a context only when they are called.
+    const context: Partial<Record<keyof SandboxContext, unknown>> = {
       config,
       clock: systemClock,
       log: pino({ level: 'silent' }),
       db: mongoose.createConnection(),
       environment: { name },
       sandboxes: {},
-    }) as unknown as SandboxContext
-  const app = createApp({ live: context('live'), sandbox: context('sandbox'), metrics: new Metrics(() => 0) })
+    }
+    return context as SandboxContext
+  }
+  const app = createApp({
+    live: contextOf('live'),
+    sandbox: contextOf('sandbox'),
+    metrics: new Metrics(() => 0),
+  })
   return openApiDocument(app, config)
 }

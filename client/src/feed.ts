@@ -138,7 +138,9 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
   private read(updated_after: string | undefined): Promise<Answer> {
     const { after: _, pauseSeconds: __, onPage: ___, signal, ...query } = this.options
     return this.transport.send('GET', this.source.path, {
-      ...{ query: { per_page: 100, ...query, updated_after }, signal, ...unlimitedRetries },
+      query: { per_page: 100, ...query, updated_after },
+      signal,
+      ...unlimitedRetries,
       accepts: (data) => isFeed(this.source.itemsOf(data ?? {})),
     })
   }

@@ -101,9 +101,16 @@ export class Transport {
         failure && !isDone && attempt <= retries
           ? retryPause(failure, attempt, retries === Infinity, mayRepeat(sent, Date.now() - begun))
           : undefined
+      const { status, requestId } = factsOf(found)
       this.options.onRequest?.({
-        ...{ method, path, attempt, ...factsOf(found) },
-        ...{ milliseconds: Date.now() - start, retryInSeconds: pause, error: failure?.error },
+        method,
+        path,
+        attempt,
+        status,
+        requestId,
+        milliseconds: Date.now() - start,
+        retryInSeconds: pause,
+        error: failure?.error,
       })
       if (!('error' in found)) return found
       // An earlier attempt deleted the resource, but its response was lost.
@@ -129,11 +136,8 @@ export class Transport {
       status = response.status
       return await readAnswer(response, this.root, options.accepts)
     } catch (cause) {
-      const what = timeout.aborted
-        ? `did not answer within ${(timeoutMs + wait) / 1000} s`
-        : status === undefined
-          ? 'cannot be reached'
-          : 'dropped the connection'
+      let what = status === undefined ? 'cannot be reached' : 'dropped the connection'
+      if (timeout.aborted) what = `did not answer within ${(timeoutMs + wait) / 1000} s`
       return failureOf(cause, this.root, what, status)
     }
   }

@@ -141,9 +141,10 @@ async function runPoll<T extends Item>(
   const pace = args.follow ? { wait: maxWaitSeconds, pauseSeconds: interval } : {}
   try {
     while (!stop.aborted) {
-      const changes = (onPage: FeedPace['onPage']) =>
-        follow(client, checkpoint.version, { ...pace, signal: stop, onPage })
-      await untilStopped(stop, () => handleAll(changes, output.handle, checkpoint, progress, onCaughtUp))
+      const run = new PollRun({ handle: output.handle, checkpoint, progress, onCaughtUp })
+      await untilStopped(stop, () =>
+        run.handleAll(follow(client, checkpoint.version, { ...pace, signal: stop, onPage: run.onPage })),
+      )
       if (args.once || args.follow) break
       await sleep(interval, stop)
     }
@@ -156,29 +157,41 @@ async function runPoll<T extends Item>(
 /** Checkpoint for polls with a consumer. It stores nothing, because the service stores the consumer's position. */
 const noFile: Checkpoint = { version: undefined, save() {}, sync() {}, close: async () => {} }
 
+/** What a poll does with its changes. */
+interface PollParts<T extends Item> {
+  handle: (item: T) => Promise<void>
+  checkpoint: Checkpoint
+  progress: Progress
+  onCaughtUp: () => void
+}
+
 /** Handles each change and then saves its version. Syncs the saved version before the next page is requested. */
-async function handleAll<T extends Item>(
-  changes: (onPage: FeedPace['onPage']) => AsyncIterable<T>,
-  handle: (item: T) => Promise<void>,
-  checkpoint: Checkpoint,
-  progress: Progress,
-  onCaughtUp: () => void,
-): Promise<void> {
-  let [handled, left, leftOnPage] = [0, 0, 0]
-  const onPage: FeedPace['onPage'] = ({ items, meta }) => {
-    if (left === 0) handled = 0
-    left = meta.pagination?.total ?? items.length
-    leftOnPage = items.length
+class PollRun<T extends Item> {
+  private handled = 0
+  private left = 0
+  private leftOnPage = 0
+
+  constructor(private readonly parts: PollParts<T>) {}
+
+  /** Counts the changes of a page; the feed calls it before it yields the first of them. */
+  readonly onPage: NonNullable<FeedPace['onPage']> = ({ items, meta }) => {
+    if (this.left === 0) this.handled = 0
+    this.left = meta.pagination?.total ?? items.length
+    this.leftOnPage = items.length
   }
-  for await (const item of changes(onPage)) {
-    await handle(item)
-    checkpoint.save(item.version)
-    handled += 1
-    left -= 1
-    leftOnPage -= 1
-    progress.update(handled, left)
-    if (leftOnPage === 0) checkpoint.sync()
-    if (left === 0) onCaughtUp()
+
+  async handleAll(changes: AsyncIterable<T>): Promise<void> {
+    const { handle, checkpoint, progress, onCaughtUp } = this.parts
+    for await (const item of changes) {
+      await handle(item)
+      checkpoint.save(item.version)
+      this.handled += 1
+      this.left -= 1
+      this.leftOnPage -= 1
+      progress.update(this.handled, this.left)
+      if (this.leftOnPage === 0) checkpoint.sync()
+      if (this.left === 0) onCaughtUp()
+    }
   }
 }
 

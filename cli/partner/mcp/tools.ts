@@ -66,7 +66,9 @@ function tool<F extends TProperties>(shown: Presentation, fields: F, run: Run<St
 
 /** Creates a tool that passes its input unchanged to one sandbox operation. */
 const shortcut = (shown: Presentation, id: string, fields: TProperties) =>
-  tool(shown, fields, (input: Input, session, signal) => send(session, true, id, input, { signal }))
+  tool(shown, fields, (input: Input, session, signal) =>
+    send(session, { sandbox: true, id, input }, { signal }),
+  )
 
 async function find({ operations }: Session, wanted: string): Promise<Operation> {
   const found = (await operations()).find(({ id }) => id === wanted)
@@ -74,8 +76,15 @@ async function find({ operations }: Session, wanted: string): Promise<Operation>
   return found
 }
 
+/** A call of an operation. */
+interface Call {
+  sandbox: boolean
+  id: string
+  input: Input | undefined
+}
+
 /** Calls an operation; returns the response envelope with the request id and the status. */
-async function send(session: Session, sandbox: boolean, id: string, input: Input = {}, more: RequestOptions) {
+async function send(session: Session, { sandbox, id, input = {} }: Call, more: RequestOptions) {
   const operation = await find(session, id)
   const { path, ...placed } = splitInput(operation, input)
   const client = await openClient({ ...session.options, sandbox })
@@ -167,8 +176,8 @@ export const tools = {
       annotations: changes,
     },
     { operation_id, input, idempotency_key: text },
-    ({ idempotency_key: idempotencyKey, ...given }, session, signal) =>
-      send(session, true, given.operation_id, given.input, { idempotencyKey, signal }),
+    ({ operation_id: id, input, idempotency_key: idempotencyKey }, session, signal) =>
+      send(session, { sandbox: true, id, input }, { idempotencyKey, signal }),
   ),
   read_live: tool(
     {
@@ -186,7 +195,8 @@ export const tools = {
       if (given.input?.wait !== undefined)
         throw new UsageError('"wait" would take a place among the polls of the product; read without it')
       // An agent's read must not make a product that has stopped reading look alive.
-      return send(session, false, id, given.input, { signal, headers: { prefer: 'peek' } })
+      const call = { sandbox: false, id, input: given.input }
+      return send(session, call, { signal, headers: { prefer: 'peek' } })
     },
   ),
   list_requests: shortcut(
@@ -197,7 +207,11 @@ export const tools = {
     },
     'listRequests',
     {
-      ...{ status: text, request_id: text, since: text, per_page: integer, cursor: text },
+      status: text,
+      request_id: text,
+      since: text,
+      per_page: integer,
+      cursor: text,
     },
   ),
   play_scenario: shortcut(
@@ -208,7 +222,11 @@ export const tools = {
     },
     'playSandboxScenario',
     {
-      ...{ name: t.String(), listing_id: integer, booking_id: integer, count: integer, checkin_at: text },
+      name: t.String(),
+      listing_id: integer,
+      booking_id: integer,
+      count: integer,
+      checkin_at: text,
     },
   ),
   set_faults: shortcut(
@@ -241,7 +259,8 @@ export const tools = {
     },
     'startSandboxCertification',
     {
-      ...{ profiles: t.Array(t.String()), seed: text },
+      profiles: t.Array(t.String()),
+      seed: text,
     },
   ),
   get_certification: shortcut(

@@ -48,14 +48,13 @@ function printer<T extends Item>({ columns }: Feed<T>, format: 'table' | 'ndjson
   if (format === 'ndjson') return (item) => printLine(jsonText(item))
   const names = columns.map(([name]) => name)
   const widths = columns.map(([, width]) => width)
-  const line =
-    format === 'csv'
-      ? (cells: string[]) => cells.map(csvCell).join(',')
-      : (cells: string[]) =>
-          cells
-            .map((cell, column) => visible(cell).padEnd(widths[column] ?? 0))
-            .join(' ')
-            .trimEnd()
+  const csvLine = (cells: string[]) => cells.map(csvCell).join(',')
+  const tableLine = (cells: string[]) =>
+    cells
+      .map((cell, column) => visible(cell).padEnd(widths[column] ?? 0))
+      .join(' ')
+      .trimEnd()
+  const line = format === 'csv' ? csvLine : tableLine
   const heading = names.map((name) => (format === 'csv' ? name : name.toUpperCase()))
   let isFirst = true
   return async (item) => {

@@ -104,19 +104,19 @@ function newestOf(held: readonly PartnersBooking[]): string | undefined {
 /** Returns the differences between the two sides' bookings for the same days. */
 function classifyBookings(here: BookingHere[], there: PartnersBooking[], until: string) {
   const others = new Map(there.map((booking) => [booking.booking_id, booking]))
-  const found: Pick<Differences, 'missing' | 'extra' | 'different' | 'newer'> = {
-    ...{ missing: [], extra: [], different: [], newer: [] },
-  }
+  const missing: BookingHere[] = []
+  const different: Differences['different'] = []
+  const newer: BookingHere[] = []
   for (const booking of here.toSorted((one, other) => one.booking_id - other.booking_id)) {
     const { booking_id, version } = booking
     const other = others.get(booking_id)
     others.delete(booking_id)
     if (other && isSame(booking, other)) continue
-    if (version > until) found.newer.push(booking)
-    else if (other) found.different.push({ booking_id, here: booking, there: other })
-    else found.missing.push(booking)
+    if (version > until) newer.push(booking)
+    else if (other) different.push({ booking_id, here: booking, there: other })
+    else missing.push(booking)
   }
-  return { ...found, extra: [...others.values()] }
+  return { missing, extra: [...others.values()], different, newer }
 }
 
 function isSame(one: Stay, other: Stay): boolean {
