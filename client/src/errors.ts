@@ -68,7 +68,7 @@ export type PartnerError =
   | OfType<'unknown_error', { /** The type that the service sent. */ readonly rawType: string }>
 
 /** The class of {@link PartnerError}, for `instanceof`. */
-export const PartnerError = ServiceError as unknown as {
+export const PartnerError = ServiceError as {
   new (rawType: string, facts: ErrorFacts): PartnerError
   prototype: PartnerError
 }

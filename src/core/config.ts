@@ -82,7 +82,8 @@ export function readConfig(environment: Environment, required = requiredInProduc
   const production = environment.NODE_ENV === 'production'
   const host = read.text('HOST', '127.0.0.1')
   const port = read.integer('PORT', 3000, 0, 65_535)
-  const [cert, key] = [read.text('TLS_CERT_FILE', ''), read.text('TLS_KEY_FILE', '')]
+  const cert = read.text('TLS_CERT_FILE', '')
+  const key = read.text('TLS_KEY_FILE', '')
   if (!cert !== !key) problems.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together')
   const ownUrl = `${cert ? 'https' : 'http'}://${host}:${port}`
   const publicUrl = (read.url('PUBLIC_URL', ['http:', 'https:']) ?? ownUrl).replace(/\/+$/, '')

@@ -32,7 +32,9 @@ const optionNames = ['tlsCAFile', 'tlsCertificateKeyFile', 'sentinelPassword']
 export function parseRedisUrl(url: string): RedisAddress {
   const { tls, sentinel, login, nodes = '', path = '', options = '' } = pattern.exec(url)?.groups ?? {}
   if (nodes === '') throw new Error(`must be an address of Redis; ${encodeHint}`)
-  const kind = sentinel ? 'sentinel' : nodes.includes(',') ? 'cluster' : 'server'
+  const hasSeveralNodes = nodes.includes(',')
+  const kindOfServers = hasSeveralNodes ? 'cluster' : 'server'
+  const kind = sentinel ? 'sentinel' : kindOfServers
   if (kind === 'sentinel' && path === '') throw new Error('must end with "/" and the name of the master')
   if (kind !== 'sentinel' && !/^\d*$/.test(path))
     throw new Error(`must end with a database number or nothing; ${encodeHint}`)
@@ -67,7 +69,8 @@ function parseNode(node: string, defaultPort: number): RedisAddress['nodes'][num
 function parseLogin(login: string | undefined): Pick<RedisAddress, 'username' | 'password'> {
   if (!login) return {}
   const end = login.includes(':') ? login.indexOf(':') : login.length
-  const [username, password] = [decode(login.slice(0, end)), decode(login.slice(end + 1))]
+  const username = decode(login.slice(0, end))
+  const password = decode(login.slice(end + 1))
   return { ...(username ? { username } : {}), ...(password ? { password } : {}) }
 }
 
@@ -89,6 +92,7 @@ function readCertificates(query: URLSearchParams): NonNullable<RedisAddress['tls
       throw new Error(`names a file in "${name}" that cannot be read`)
     }
   }
-  const [ca, own] = [read('tlsCAFile'), read('tlsCertificateKeyFile')]
+  const ca = read('tlsCAFile')
+  const own = read('tlsCertificateKeyFile')
   return { ...(ca ? { ca } : {}), ...(own ? { cert: own, key: own } : {}) }
 }

@@ -83,8 +83,10 @@ export function settingsReader(environment: Environment, problems: string[]) {
      * characters.
      */
     store(store: 'MONGODB' | 'REDIS', protocols: string[], parse: (url: string) => unknown = () => {}) {
-      const [name, passwordName] = [`${store}_URL`, `${store}_PASSWORD`]
-      const [url, password] = [this.url(name, protocols), exact(passwordName)]
+      const name = `${store}_URL`
+      const passwordName = `${store}_PASSWORD`
+      const url = this.url(name, protocols)
+      const password = exact(passwordName)
       if (!url && password) problems.push(`${passwordName} must not be set without ${name}`)
       if (!url || problems.some((problem) => problem.startsWith(name))) return url
       const whole = password ? withPassword(url, password) : url

@@ -36,18 +36,25 @@ const lookUpsPerSecondBeyondLimit = 10
 /** Number of lookups in progress in this process, by the name of the failure counter. */
 const lookingUp = new Map<string, number>()
 
+/** A request whose key is to be checked. */
+interface Unauthorized {
+  headers: Headers
+  /** Client address. */
+  address: string
+  /** Receives the key once it is known, and whether authentication failed. */
+  facts: RequestFacts
+  /** The rate limit that the request counts against; `default` if undefined. */
+  window: RateWindow | undefined
+}
+
 /**
  * Authorizes and counts a request. A failed authentication counts against the client's address.
  *
- * @param facts receives the key once it is known, and whether authentication failed
  * @throws DomainError `auth`, or `rate_limit` if too many requests from the address have failed
  */
 export async function authorize(
   { rateLimiter, config, authorizer, clock }: AppContext,
-  headers: Headers,
-  address: string,
-  facts: RequestFacts,
-  window: RateWindow = 'default',
+  { headers, address, facts, window = 'default' }: Unauthorized,
 ): Promise<Authorization> {
   const name = `failures:${clientNetwork(address)}`
   const limit = config.authFailuresPerMinute

@@ -222,9 +222,14 @@ function parse(bytes: Uint8Array, read: (text: string) => unknown): unknown {
   }
 }
 
-const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket, comma] = Buffer.from(
-  '"\\{}[],',
-) as unknown as [number, number, number, number, number, number, number]
+// Bytes that mean something in JSON.
+const quote = 0x22 // "
+const comma = 0x2c // ,
+const openBracket = 0x5b // [
+const backslash = 0x5c // \
+const closeBracket = 0x5d // ]
+const openBrace = 0x7b // {
+const closeBrace = 0x7d // }
 
 /**
  * Returns a JSON text's nesting depth and an upper bound on its number of values, without parsing the text. The

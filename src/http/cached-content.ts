@@ -64,14 +64,16 @@ export function strongTag(content: string | Uint8Array): string {
 
 /** Returns `br` if the client accepts Brotli, otherwise `gzip` if the client accepts gzip, otherwise undefined. */
 function encodingFor(accepted: string | null): Encoding | undefined {
-  const names = (accepted ?? '').split(',').flatMap((entry) => {
+  const names = new Set<string>()
+  for (const entry of (accepted ?? '').split(',')) {
     const [name = '', ...parameters] = entry
       .trim()
       .toLowerCase()
       .split(/\s*;\s*/)
-    return parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)) ? [] : [name]
-  })
-  return (Object.keys(compressors) as Encoding[]).find((encoding) => names.includes(encoding))
+    const isRefused = parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+    if (!isRefused) names.add(name)
+  }
+  return (Object.keys(compressors) as Encoding[]).find((encoding) => names.has(encoding))
 }
 
 /** Returns true if `If-None-Match` contains the tag; handles lists, weak tags and `*` (RFC 9110, 13.1.2). */

@@ -1,4 +1,4 @@
-import { type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { Pagination } from './pagination.ts'
 import { mayContainApiKey } from './paths.ts'
 import { ignoredFieldsOf, output, responseObject, withTitle } from './schema/fields.ts'
@@ -65,11 +65,8 @@ export const Envelope = <T extends TSchema, M extends TProperties = Record<never
   meta?: M,
 ) => responseObject({ data, meta: responseObject({ ...metaFields, ...(meta as M) }, aboutMeta) })
 
-/** Schema of the success envelope around one page of a list. */
-export const PageEnvelope = <T extends TSchema, P extends TObject = typeof Pagination>(
-  data: T,
-  page: P = Pagination as unknown as P,
-) => Envelope(data, { pagination: page })
+/** Schema of the success envelope around one numbered page of a list. */
+export const PageEnvelope = <T extends TSchema>(data: T) => Envelope(data, { pagination: Pagination })
 
 /** An entry in `errors[]` of an error that occurred earlier, such as in a logged request or a failed job. */
 export const ProblemShown = responseObject({

@@ -25,13 +25,30 @@ interface Incoming {
   facts: RequestFacts
 }
 
-/** The context after the guard has accepted the request. */
-interface Guarded extends Incoming {
+/** The values that the guard adds to a request's context when it accepts the request. */
+type Accepted = {
   caller: Caller
   sent: RequestInput
+}
+
+/** The context after the guard has accepted the request. */
+interface Guarded extends Incoming, Accepted {
   query: unknown
   body: unknown
   response: unknown
+}
+
+/**
+ * The guard's view of a context. The types of Elysia's macros do not know the values that the application and the guard
+ * add to a context, so this function and the next one state them, each at its time.
+ */
+const incoming = (context: unknown) => context as Incoming
+const guarded = (context: unknown) => context as Guarded
+
+/** Every context has the guard's values from the start, so that its shape does not change. Handlers see them set. */
+const beforeAcceptance: { [Name in keyof Accepted]: Accepted[Name] | undefined } = {
+  caller: undefined,
+  sent: undefined,
 }
 
 /**
@@ -43,8 +60,7 @@ interface Guarded extends Incoming {
  */
 export function guard(app: AppContext) {
   return new Elysia({ name: 'guard', seed: app.environment.name })
-    .decorate('caller', undefined as unknown as Caller)
-    .decorate('sent', undefined as unknown as RequestInput)
+    .decorate(beforeAcceptance as Accepted)
     .macro({
       access: (access: Access) => {
         let queryForm = queryFormOf(undefined)
@@ -55,10 +71,11 @@ export function guard(app: AppContext) {
           },
           parse: () => unread,
           detail: documentAccess(access),
-          transform: async (context: unknown) => {
-            Object.assign(context as object, await guardRequest(app, access, queryForm, context as Incoming))
+          transform: async (raw: unknown) => {
+            const context = incoming(raw)
+            Object.assign(context, await guardRequest(app, access, queryForm, context))
           },
-          mapResponse: (context: unknown) => sendEnvelope(context as Guarded, access.conditional),
+          mapResponse: (context: unknown) => sendEnvelope(guarded(context), access.conditional),
           ...(app.environment.visit ? environmentHooks(access) : {}),
         }
       },
@@ -109,8 +126,12 @@ async function guardRequest(app: AppContext, access: Access, queryForm: QueryFor
     const current = () => access.current?.(checked).catch(unlessMissing)
     setReadOptions(body, { problems: access.check?.(checked) ?? [], isStrict, current })
   }
-  const query = readQuery(request.url, queryForm)
-  return { caller, sent: { idempotencyKey, body }, ...(body ? { body } : {}), query }
+  return {
+    caller,
+    sent: { idempotencyKey, body },
+    ...(body ? { body } : {}),
+    query: readQuery(request.url, queryForm),
+  }
 }
 
 /** Ignores a `not_found` error, because the handler itself responds 404 if the resource does not exist. */
@@ -129,7 +150,12 @@ async function identify(
   const address = clientAddress(socketAddress, request.headers, app.config.trustedProxies)
   facts.address = address
   facts.readsOwnKey = access.readsOwnKey ?? false
-  const authorization = await authorize(app, request.headers, address, facts, access.window)
+  const authorization = await authorize(app, {
+    headers: request.headers,
+    address,
+    facts,
+    window: access.window,
+  })
   app.usage.track(authorization.key.id, address, app.clock())
   app.metrics.countDecision(authorization.allowed, authorization.version !== null)
   Object.assign(set.headers, rateLimitHeaders(authorization))
@@ -162,16 +188,16 @@ function readBody(
 /** Hooks that run an environment's own steps around the handler and its response. */
 const environmentHooks = (access: Access) => ({
   async beforeHandle(context: unknown) {
-    const { request, facts } = context as Guarded
+    const { request, facts } = guarded(context)
     if (isWrite(request)) await facts.visit?.beforeWrite()
   },
   async afterHandle(context: unknown) {
-    const { request, facts, sent, response } = context as Guarded
+    const { request, facts, sent, response } = guarded(context)
     const isReplayed = response instanceof Response && response.headers.has('idempotent-replayed')
     if (isWrite(request) && !isReplayed) await facts.visit?.afterWrite(sent.body)
   },
   async mapResponse(raw: unknown) {
-    const context = raw as Guarded
+    const context = guarded(raw)
     const send = () => sendEnvelope(context, access.conditional)
     return context.facts.visit ? context.facts.visit.respond(context, send) : send()
   },

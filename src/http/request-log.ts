@@ -41,7 +41,7 @@ export function requestLog({
       factsOf(context).answeredAt = performance.now()
     })
     .onAfterResponse({ as: 'global' }, (raw) => {
-      const context = raw as unknown as LoggedContext
+      const context = contextOf(raw)
       const { request, facts } = context
       const { trace, key } = facts
       releaseBody(request)
@@ -56,7 +56,10 @@ export function requestLog({
       lines.info({
         request_id: entry.request_id ?? undefined,
         trace_id: trace?.traceparent.slice(3, 35),
-        ...{ ...ids, method, route, status },
+        ...ids,
+        method,
+        route,
+        status,
         duration_ms: entry.duration_ms,
         // The address of a request with a usable key is in the key's journal.
         ...(status === 401 ? { address: facts.address } : {}),
@@ -73,7 +76,12 @@ export function requestLog({
 
 /** Returns the facts about the request that an Elysia context belongs to. */
 export function factsOf(context: unknown): RequestFacts {
-  return (context as LoggedContext).facts
+  return contextOf(context).facts
+}
+
+/** States the values that Elysia's types do not know, because {@link requestLog} adds them when a request arrives. */
+function contextOf(context: unknown): LoggedContext {
+  return context as LoggedContext
 }
 
 /** Maximum number of problems that the log keeps per error. */

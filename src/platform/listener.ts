@@ -14,11 +14,16 @@ const functions = {
   dup2: { args: ['int', 'int'], returns: 'int' },
 } as const
 
-const [levelSocket, levelTcp, attachFilter, tcpInfo] = [1, 6, 26, 11]
+const levelSocket = 1
+const levelTcp = 6
+const attachFilter = 26
+const tcpInfo = 11
 /** Offset of `tcpi_unacked` in `struct tcp_info`: for a listening socket, the connections that wait to be accepted. */
 const unackedOffset = 24
-/** TCP socket states, as the kernel numbers them. */
-const [established, closeWait, listening] = [1, 8, 10]
+// TCP socket states, as the kernel numbers them.
+const established = 1
+const closeWait = 8
+const listening = 10
 
 /** Packet filter that drops segments without ACK (byte 13 of the TCP header), such as the SYN of a new connection. */
 const refuseNew = [

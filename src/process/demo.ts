@@ -10,8 +10,6 @@ import { runUnit } from '../platform/mongo/transactions.ts'
 import { prepareUser } from '../stays/users/create.ts'
 import { UserCreate } from '../stays/users/schema.ts'
 
-type Context = Pick<AppContext, 'db' | 'clock' | 'ids'>
-
 /** A demo host with one key, one user and one listing. The key is shown only once. */
 export interface Demo {
   hostId: number
@@ -22,12 +20,12 @@ export interface Demo {
 }
 
 /** Returns true if the database has no hosts. */
-export async function isEmpty({ db }: Pick<Context, 'db'>): Promise<boolean> {
+export async function isEmpty({ db }: Pick<AppContext, 'db'>): Promise<boolean> {
   return (await listHosts(db, { after: 0, limit: 1 })).length === 0
 }
 
 /** Creates a demo host from `fixtures/demo`. Each call creates a new host. */
-export async function seedDemo(app: Context): Promise<Demo> {
+export async function seedDemo(app: Pick<AppContext, 'db' | 'clock' | 'ids'>): Promise<Demo> {
   const { db, clock } = app
   const [listingBody, userBody] = await Promise.all([readFixture('listing'), readFixture('user')])
   const host = await createHost(db, clock, {

@@ -52,11 +52,12 @@ export function healthRoutes(app: AppContext, drain?: AbortSignal) {
         checks.map(({ holds }) => withTimeoutOrNull(holds(), timeoutMilliseconds)),
       )
       const failing = checks.filter((_, index) => held[index] !== true)
-      const isReady = !failing.some(({ isEssential }) => isEssential)
-      set.status = isReady ? 200 : 503
-      return {
-        status: isReady ? (failing.length === 0 ? 'ready' : 'degraded') : 'not ready',
-        failing: failing.map(({ name }) => name),
+      const names = failing.map(({ name }) => name)
+      if (failing.some(({ isEssential }) => isEssential)) {
+        set.status = 503
+        return { status: 'not ready', failing: names }
       }
+      set.status = 200
+      return { status: failing.length === 0 ? 'ready' : 'degraded', failing: names }
     })
 }

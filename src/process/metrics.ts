@@ -8,21 +8,23 @@ export class Metrics implements RequestMetrics {
   private readonly registry = new Registry()
   private readonly registers = [this.registry]
   private readonly requests = new Histogram({
-    ...{ name: 'http_request_seconds', help: 'Time to respond to a request', registers: this.registers },
+    name: 'http_request_seconds',
+    help: 'Time to respond to a request',
+    registers: this.registers,
     labelNames: ['method', 'route', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   })
   private readonly commands = new Histogram({
-    ...{
-      name: 'database_command_seconds',
-      help: 'Duration of a database command, rounded to milliseconds',
-      registers: this.registers,
-    },
+    name: 'database_command_seconds',
+    help: 'Duration of a database command, rounded to milliseconds',
+    registers: this.registers,
     labelNames: ['command'],
     buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
   })
   private readonly hits = new Histogram({
-    ...{ name: 'redis_hit_seconds', help: 'Time for Redis to count a request', registers: this.registers },
+    name: 'redis_hit_seconds',
+    help: 'Time for Redis to count a request',
+    registers: this.registers,
     buckets: [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1],
   })
   private readonly deliveries = new Histogram({
@@ -31,9 +33,11 @@ export class Metrics implements RequestMetrics {
     buckets: [0.5, 1, 1.5, 2, 5, 10, 30],
     registers: this.registers,
   })
-  private readonly responses = this.counter('api_responses_total', 'Responses to requests to live data', [
-    ...['2xx', '3xx', '4xx', '5xx'].map((status) => ({ class: status })),
-  ])
+  private readonly responses = this.counter(
+    'api_responses_total',
+    'Responses to requests to live data',
+    ['2xx', '3xx', '4xx', '5xx'].map((status) => ({ class: status })),
+  )
   private readonly decisions = this.counter('rate_limit_decisions_total', 'Requests by rate-limit decision', [
     ...['shared', 'local'].map((store) => ({ decision: 'allowed', store })),
     ...['shared', 'local'].map((store) => ({ decision: 'refused', store })),

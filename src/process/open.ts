@@ -48,7 +48,9 @@ export async function openDatabase(
     if (!noTimeouts) await unlimited.close()
     const db = noTimeouts ? unlimited : await openMongo(url)
     return {
-      ...{ db, url, changedIndexes },
+      db,
+      url,
+      changedIndexes,
       async close() {
         await db.close()
         await embedded?.close()

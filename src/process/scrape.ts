@@ -59,39 +59,47 @@ function scraper({ config, db, rateLimiter, clock, clockWatch }: AppContext): ()
   const within = <T>(read: Promise<T>) => withTimeoutOrNull(read, readLimitMilliseconds)
   return async () => {
     const now = clock()
-    const [database, redis, mongodbVersion, redisVersion, state, latest, oldest, lags, hooks, expires] =
-      await Promise.all([
-        secondsOf(async () => Boolean(await db.db?.command({ ping: 1 }))),
-        secondsOf(() => rateLimiter.ready()),
-        within(serverVersion(db)),
-        within(rateLimiter.serverVersion()),
-        within(outboxState(db, now)),
-        within(readLatestVersion(db)),
-        within(oldestUnreadSeconds(db, now)),
-        within(greatestLags(db, now)),
-        within(webhookState(db, now)),
-        within(findNextKeyExpiry(db, now)),
-      ])
+    const found = await allNamed({
+      databaseSeconds: secondsOf(async () => Boolean(await db.db?.command({ ping: 1 }))),
+      redisSeconds: secondsOf(() => rateLimiter.ready()),
+      mongodbVersion: within(serverVersion(db)),
+      redisVersion: within(rateLimiter.serverVersion()),
+      outbox: within(outboxState(db, now)),
+      latestVersion: within(readLatestVersion(db)),
+      oldestUnread: within(oldestUnreadSeconds(db, now)),
+      lags: within(greatestLags(db, now)),
+      webhooks: within(webhookState(db, now)),
+      nextKeyExpiry: within(findNextKeyExpiry(db, now)),
+    })
     servers.reset()
-    if (mongodbVersion) servers.set({ server: 'mongodb', version: mongodbVersion }, 1)
-    if (redisVersion) servers.set({ server: 'redis', version: redisVersion }, 1)
-    ready.set({ check: 'database' }, Number.isNaN(database) ? 0 : 1)
-    ready.set({ check: 'redis' }, Number.isNaN(redis) ? 0 : 1)
+    if (found.mongodbVersion) servers.set({ server: 'mongodb', version: found.mongodbVersion }, 1)
+    if (found.redisVersion) servers.set({ server: 'redis', version: found.redisVersion }, 1)
+    ready.set({ check: 'database' }, Number.isNaN(found.databaseSeconds) ? 0 : 1)
+    ready.set({ check: 'redis' }, Number.isNaN(found.redisSeconds) ? 0 : 1)
     ready.set({ check: 'clock' }, clockWatch.isSound() ? 1 : 0)
     skew.set(clockWatch.skew())
-    latency.set({ store: 'database' }, database)
-    latency.set({ store: 'redis' }, redis)
-    jobs.set({ state: 'pending' }, state?.pending ?? Number.NaN)
-    jobs.set({ state: 'parked' }, state?.parked ?? Number.NaN)
-    age.set(state?.oldestAgeSeconds ?? Number.NaN)
+    latency.set({ store: 'database' }, found.databaseSeconds)
+    latency.set({ store: 'redis' }, found.redisSeconds)
+    jobs.set({ state: 'pending' }, found.outbox?.pending ?? Number.NaN)
+    jobs.set({ state: 'parked' }, found.outbox?.parked ?? Number.NaN)
+    age.set(found.outbox?.oldestAgeSeconds ?? Number.NaN)
+    const latest = found.latestVersion
     drift.set(latest ? Math.max(0, (latest.getTime() - now.getTime()) / 1000) : Number.NaN)
-    unread.set(oldest ?? Number.NaN)
-    for (const feed of consumedFeeds) lag.set({ feed }, lags?.[feed] ?? Number.NaN)
-    hint.set(hooks?.oldestSeconds ?? Number.NaN)
-    off.set(hooks?.off ?? Number.NaN)
-    expiry.set(expires ? expires.getTime() / 1000 : Number.NaN)
+    unread.set(found.oldestUnread ?? Number.NaN)
+    for (const feed of consumedFeeds) lag.set({ feed }, found.lags?.[feed] ?? Number.NaN)
+    hint.set(found.webhooks?.oldestSeconds ?? Number.NaN)
+    off.set(found.webhooks?.off ?? Number.NaN)
+    expiry.set(found.nextKeyExpiry ? found.nextKeyExpiry.getTime() / 1000 : Number.NaN)
     return registry
   }
+}
+
+/** Awaits promises by name. With positions in a list, two lines swapped by mistake would swap two metrics. */
+async function allNamed<T extends Record<string, Promise<unknown>>>(
+  promises: T,
+): Promise<{ [Name in keyof T]: Awaited<T[Name]> }> {
+  const named = Object.entries(promises).map(async ([name, promise]) => [name, await promise] as const)
+  return Object.fromEntries(await Promise.all(named)) as { [Name in keyof T]: Awaited<T[Name]> }
 }
 
 /**

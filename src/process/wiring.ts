@@ -89,7 +89,7 @@ async function composeOn(
   await clockWatch.measure()
   const usage = new UsageTracker(db, log)
   const topics = outboxTopics({ db, clock, config })
-  const outbox = new OutboxWorker(db, topics, clock, log, () => clockWatch.isSound())
+  const outbox = new OutboxWorker({ db, topics, clock, log, mayWork: () => clockWatch.isSound() })
   outbox.start()
   const heldRequests = new HeldRequests(rateLimiter.slots, config.maxHeldRequests)
   const metrics = new Metrics(() => heldRequests.size)

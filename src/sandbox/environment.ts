@@ -33,7 +33,7 @@ export async function openSandboxEnvironment(
   await prepareSandbox(db)
   // Sandbox users are not reported to the tag manager.
   const topics = topicsOf({ db, clock, config: { ...config, tagManagerUrl: undefined } })
-  const outbox = new OutboxWorker(db, topics, clock, log, () => live.clockWatch.isSound())
+  const outbox = new OutboxWorker({ db, topics, clock, log, mayWork: () => live.clockWatch.isSound() })
   outbox.start()
   const changes = new HostChanges(db, log)
   const webhooks = new WebhookWorker({

@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { FeedPage, FeedPagination } from '../../src/changes/feed/schema.ts'
-import { PageEnvelope } from '../../src/http/envelope.ts'
+import { Envelope } from '../../src/http/envelope.ts'
 import { burst, compare, residentMebibytes } from './load.ts'
 import { medianMilliseconds } from './measure.ts'
 import type { BenchServers } from './servers.ts'
@@ -23,7 +23,7 @@ async function responseValidation({ service }: BenchServers): Promise<Row> {
   const page = service('/v1/integrations/provider_one/bookings')
   const { request } = await compare({ request: page }, 3)
   const response = await (await fetch(page.url, page.init(0))).json()
-  const schema: TSchema = PageEnvelope(FeedPage, FeedPagination)
+  const schema: TSchema = Envelope(FeedPage, { pagination: FeedPagination })
   const validator = TypeCompiler.Compile(schema)
   const checks = 2000
   const check = async () => {

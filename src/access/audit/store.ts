@@ -125,9 +125,11 @@ export async function listActions(
     // Entries with the same time are ordered by id, as in the sort below.
     ...(last ? { $or: [{ at: { $lt: last.at } }, { at: last.at, _id: { $lt: last._id } }] } : {}),
   }
-  const newest = (model: typeof auditModel) =>
-    model(db).find(filter).sort({ at: -1, _id: -1 }).limit(limit).lean<StoredAction[]>()
-  const [general, ofHosts] = await Promise.all([newest(auditModel), newest(hostAuditModel as never)])
+  const newest = { sort: { at: -1, _id: -1 }, limit } as const
+  const [general, ofHosts] = await Promise.all([
+    auditModel(db).find(filter, null, newest).lean<StoredAction[]>(),
+    hostAuditModel(db).find(filter, null, newest).lean<StoredAction[]>(),
+  ])
   return [...general, ...ofHosts]
     .sort(
       (one, other) => other.at.getTime() - one.at.getTime() || (String(other._id) > String(one._id) ? 1 : -1),

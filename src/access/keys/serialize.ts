@@ -27,6 +27,8 @@ export function serializeKey(
 
 /** Returns the time at which the last of a key's running overlaps ends, or null if no overlap is running. */
 function latestOverlap({ secrets }: ApiKey, now: Date): Date | null {
-  const running = secrets.flatMap(({ expires_at }) => (expires_at && expires_at > now ? [expires_at] : []))
-  return running.sort((one, other) => other.getTime() - one.getTime())[0] ?? null
+  let latest: Date | null = null
+  for (const { expires_at } of secrets)
+    if (expires_at && expires_at > now && (!latest || expires_at > latest)) latest = expires_at
+  return latest
 }

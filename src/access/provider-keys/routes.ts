@@ -19,13 +19,13 @@ export function providerKeyRoutes(app: AppContext) {
       '',
       async (context) => {
         const { provider } = context.params as { provider: string }
-        const status = await storeProviderKey(
-          app,
-          context.caller.hostId,
+        const { hostId, isSandbox } = context.caller
+        const status = await storeProviderKey(app, {
+          hostId,
           provider,
-          context.body.provider_api_key,
-          context.caller.isSandbox ? context.caller.hostId : undefined,
-        )
+          key: context.body.provider_api_key,
+          realm: isSandbox ? hostId : undefined,
+        })
         return ok(context, { status, message: messages[status] })
       },
       {

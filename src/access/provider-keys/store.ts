@@ -10,19 +10,24 @@ import type { Outcome } from './schema.ts'
 /** Outcome of an attempt that must be repeated because a concurrent request finished first. */
 const retry = Symbol('retry')
 
+/** A provider key to store. */
+interface SentProviderKey {
+  hostId: number
+  provider: string
+  key: string
+  /** Id of the sandbox in which the key must be unique; undefined if it must be unique among all accounts. */
+  realm: number | undefined
+}
+
 /**
  * Stores a host's provider key. If identical requests run concurrently, one stores the key, and the others find it
  * already stored.
  *
- * @param realm id of a sandbox: if set, the key must be unique only within this sandbox; otherwise, among all accounts
  * @throws DomainError `conflict` if another account uses the key
  */
 export async function storeProviderKey(
   app: Pick<AppContext, 'db' | 'clock' | 'secrets'>,
-  hostId: number,
-  provider: string,
-  key: string,
-  realm?: number,
+  { hostId, provider, key, realm }: SentProviderKey,
 ): Promise<Outcome> {
   const fingerprinted = realm === undefined ? key : `${realm}/${key}`
   for (;;) {

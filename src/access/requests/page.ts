@@ -39,7 +39,8 @@ export async function readRequestPage(
   const cursor = sent.cursor === undefined ? null : cursors.read(sent.cursor)
   if (sent.cursor !== undefined && cursor?.place.key !== key.key_id)
     throw invalidField('cursor', notOfThisKey)
-  const { per_page = defaultPerPage, ...filters } = { ...filtersOf(sent), ...cursor?.query }
+  const query = { ...filtersOf(sent), ...cursor?.query }
+  const { per_page = defaultPerPage, ...filters } = query
   const criteria = {
     ...key,
     request_id: filters.request_id,

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 import { toTimestamp } from '../../core/clock.ts'
 import type { Access } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
-import { Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
+import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { output, requestObject } from '../../http/schema/fields.ts'
 import { readCounts } from './counts-store.ts'
@@ -29,10 +29,9 @@ export function requestRoutes(app: AppContext) {
         access,
         query: requestObject(requestFilters, requestCursorProblems),
         response: {
-          200: PageEnvelope(
-            output.list('Requests on this page, newest first', RequestView),
-            CursorPagination,
-          ),
+          200: Envelope(output.list('Requests on this page, newest first', RequestView), {
+            pagination: CursorPagination,
+          }),
         },
         detail: { operationId: 'listRequests', summary: 'List the requests made with this key' },
       },

@@ -28,7 +28,10 @@ export function toStoredRequest(key: { id: number; hostId: number }, entry: Requ
   const failed = kindOf(entry.status) !== 'succeeded'
   const kept = failed ? failureMilliseconds : otherMilliseconds
   return {
-    ...{ _id: Bun.randomUUIDv7('hex', entry.at), host_id: key.hostId, key_id: key.id, failed },
+    _id: Bun.randomUUIDv7('hex', entry.at),
+    host_id: key.hostId,
+    key_id: key.id,
+    failed,
     ...entry,
     expires_at: new Date(entry.at.getTime() + kept),
   }

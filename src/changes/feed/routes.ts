@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 import type { AppContext } from '../../http/context.ts'
-import { ok, PageEnvelope } from '../../http/envelope.ts'
+import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { pageQuery } from '../../http/pagination.ts'
 import { requestObject } from '../../http/schema/fields.ts'
@@ -54,7 +54,7 @@ export function feedRoutes(app: AppContext) {
           errors: ['not_found'],
         },
         query: requestObject({ ...paging, ...feedFilters }, positionProblems('bookings')),
-        response: { 200: PageEnvelope(FeedPage, FeedPagination) },
+        response: { 200: Envelope(FeedPage, { pagination: FeedPagination }) },
         detail: {
           tags: ['Booking feed'],
           operationId: 'pollBookings',
@@ -78,7 +78,7 @@ export function feedRoutes(app: AppContext) {
           errors: ['not_found'],
         },
         query: requestObject({ ...paging, ...messageFilters }, positionProblems('messages')),
-        response: { 200: PageEnvelope(MessageFeedPage, FeedPagination) },
+        response: { 200: Envelope(MessageFeedPage, { pagination: FeedPagination }) },
         detail: { tags: ['Messages'], operationId: 'pollMessages', summary: 'Poll for new messages' },
       },
     )

@@ -40,7 +40,7 @@ export function responseSchema<S extends TSchema>(schema: S) {
 
 function responseType(schema: TSchema): TSchema {
   const type = nonNull(schema)
-  const { description } = { ...type, ...schema }
+  const description = schema.description ?? type.description
   const about = description === undefined ? {} : { description }
   if (type.readAs === 'id' || type.respondsAs === 'id')
     return Type.Integer({

@@ -97,7 +97,8 @@ function counterparts(current: unknown): (sent: unknown, index: number) => unkno
   for (const element of elements)
     if (element.id) byId.set(element.id, element).set(String(element.id), element)
   for (const element of elements) if (element.original_id) byId.set(element.original_id, element)
-  return (sent, index) => (byId.size === 0 ? current[index] : isObject(sent) ? byId.get(sent.id) : undefined)
+  if (byId.size === 0) return (_, index) => current[index]
+  return (sent) => (isObject(sent) ? byId.get(sent.id) : undefined)
 }
 
 /** Returns true for an object that is not an array. */

@@ -106,10 +106,13 @@ function problemOf(schema: TSchema, code: ProblemCode, path: string, value?: unk
   return { path: at, code, message: `"${at}" ${demand}` }
 }
 
+/** What the bounds of a type count; a number has none. */
+const units: Record<string, string> = { string: ' characters', array: ' elements' }
+
 function demandOf(schema: TSchema, code: ProblemCode, value: unknown): string {
   const upper = schema.maxLength ?? schema.maxItems ?? schema.maximum
   const lower = schema.minLength ?? schema.minItems ?? schema.minimum
-  const unit = schema.type === 'string' ? ' characters' : schema.type === 'array' ? ' elements' : ''
+  const unit = units[schema.type as string] ?? ''
   if (code === 'required') return 'is required'
   const verb = unit === '' ? 'be' : 'have'
   if (code === 'max') return `must ${verb} at most ${upper}${unit}`

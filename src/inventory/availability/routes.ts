@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import type { CheckInput } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
-import { Confirmation, Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
+import { Confirmation, Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { runIdempotently } from '../../http/idempotency/idempotency.ts'
 import { pagination, toPageRequest } from '../../http/pagination.ts'
@@ -39,7 +39,7 @@ export function availabilityRoutes(app: AppContext) {
       {
         access: { permission: 'listings.read', provider: true, errors: ['not_found'] },
         query: AvailabilityQuery,
-        response: { 200: PageEnvelope(Availabilities, AvailabilityPagination) },
+        response: { 200: Envelope(Availabilities, { pagination: AvailabilityPagination }) },
         detail: { operationId: 'getAvailability', summary: 'Read availability' },
       },
     )

@@ -1,4 +1,4 @@
-import { Schema } from 'mongoose'
+import { Schema, type SchemaDefinition } from 'mongoose'
 
 declare const stored: unique symbol
 
@@ -14,7 +14,7 @@ const required = <T>(type: unknown) => ({ type, required: true }) as Field<T>
 const nullable = <T>(type: unknown) => ({ type, default: null }) as Field<T | null>
 
 const list = <T>(elementType: unknown) => ({ type: [elementType], default: [] }) as Field<T[]>
-const partOf = (fields: object) => new Schema(fields as never, { _id: false, minimize: false })
+const partOf = (fields: object) => new Schema(fields as SchemaDefinition, { _id: false, minimize: false })
 
 /** The kinds of fields that a document can have. */
 export const field = {
@@ -46,5 +46,5 @@ export type Stored<F> = { -readonly [K in keyof F]: F[K] extends Field<infer T> 
 
 /** Returns a schema for documents with these fields. `Document` can add an `_id` that the database generates. */
 export function schemaOf<F extends object, Document = Stored<F>>(fields: F): Schema<Document> {
-  return new Schema(fields as never) as Schema<Document>
+  return new Schema(fields as SchemaDefinition) as Schema<Document>
 }

@@ -123,7 +123,8 @@ async function findRetired(db: Db, migrations: Migration[]): Promise<{ collectio
   const found = await Promise.all(
     retired.map(async ([collection, names]) => {
       const present = await indexesOf(db.collection(collection))
-      return present.flatMap(({ name }) => (name && names.includes(name) ? [{ collection, name }] : []))
+      const left = names.filter((name) => present.some((index) => index.name === name))
+      return left.map((name) => ({ collection, name }))
     }),
   )
   return found.flat()

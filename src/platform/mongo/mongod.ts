@@ -38,15 +38,24 @@ export function launch(
   port: number,
   more: readonly string[] = [],
 ): ChildProcess {
+  const options = {
+    dbpath: join(dataDir, 'mongodb'),
+    port: String(port),
+    bind_ip: '127.0.0.1',
+    replSet: replicaSet,
+    oplogSize: '256',
+    wiredTigerCacheSizeGB: '1',
+    setParameter: `transactionLifetimeLimitSeconds=${transactionLifetimeSeconds}`,
+    logpath: join(dataDir, 'mongod.log'),
+    // Prevents the server from logging slow operations with their values, which include personal data.
+    slowms: '2000000000',
+  }
   const child = spawn(
     program,
     [
-      ...['--dbpath', join(dataDir, 'mongodb'), '--port', String(port), '--bind_ip', '127.0.0.1'],
-      ...['--replSet', replicaSet, '--oplogSize', '256', '--wiredTigerCacheSizeGB', '1'],
-      ...['--setParameter', `transactionLifetimeLimitSeconds=${transactionLifetimeSeconds}`],
-      ...['--logpath', join(dataDir, 'mongod.log'), '--logappend', '--nounixsocket'],
-      // Prevents the server from logging slow operations with their values, which include personal data.
-      ...['--slowms', '2000000000'],
+      ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]),
+      '--logappend',
+      '--nounixsocket',
       ...more,
     ],
     // The server gets its own process group so that Ctrl-C reaches only the service, which then shuts the server down.

@@ -109,9 +109,8 @@ async function inSharedTransaction<T>(db: Db, unit: UnitOfWork<T>): Promise<T> {
  * taken on its own. A database failure fails all changes.
  */
 async function runTogether(db: Db, members: Member[]): Promise<void> {
-  const [inStep = [], inTurn = []] = (['in step', 'in turn'] as const).map((shares) =>
-    members.filter(({ unit }) => unit.shares === shares),
-  )
+  const inStep = members.filter(({ unit }) => unit.shares === 'in step')
+  const inTurn = members.filter(({ unit }) => unit.shares === 'in turn')
   try {
     const results = await runTransaction(db, async (session) => {
       const changes = inStep.map(({ unit }) => unit.run)

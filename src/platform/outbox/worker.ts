@@ -13,6 +13,19 @@ const maxPauseMilliseconds = 600_000
 /** How long a failing job is retried before it is parked (decisions §4). */
 const triedForMilliseconds = 24 * 3_600_000
 
+/** What an {@link OutboxWorker} needs. */
+interface OutboxParts {
+  db: Db
+  topics: Topics
+  clock: Clock
+  log: Logger
+  /**
+   * Returns false while this process's clock is wrong. With a wrong clock, the worker could take jobs that other
+   * processes hold, or park jobs too early. By default, the worker may always work.
+   */
+  mayWork?: () => boolean
+}
+
 /**
  * Processes the outbox in one lane per topic, so that a topic whose jobs hang or fail does not hold up the others. Jobs
  * whose topic this process does not know, for example because a later release added it, are left to other processes.
@@ -20,12 +33,10 @@ const triedForMilliseconds = 24 * 3_600_000
 export class OutboxWorker {
   private readonly lanes: Lane[]
 
-  /**
-   * @param mayWork returns false while this process's clock is wrong. With a wrong clock, the worker could take jobs
-   * that other processes hold, or park jobs too early.
-   */
-  constructor(db: Db, topics: Topics, clock: Clock, log: Logger, mayWork = () => true) {
-    this.lanes = Object.entries(topics).map(([topic, run]) => new Lane(db, topic, run, clock, log, mayWork))
+  constructor({ db, topics, clock, log, mayWork = () => true }: OutboxParts) {
+    this.lanes = Object.entries(topics).map(
+      ([topic, run]) => new Lane({ db, topic, run, clock, log, mayWork }),
+    )
   }
 
   start(): void {
@@ -43,6 +54,12 @@ export class OutboxWorker {
   }
 }
 
+/** What a {@link Lane} needs: the worker's parts, and one of its topics. */
+interface LaneParts extends Required<Omit<OutboxParts, 'topics'>> {
+  topic: string
+  run: JobHandler
+}
+
 /**
  * Claims a topic's due jobs one after another, each with a lease, so that multiple processes share the work and a
  * killed process's job is picked up again. A failing job is retried with backoff for a day and then parked.
@@ -55,14 +72,7 @@ class Lane {
   /** Earliest time at which a job that failed in this process is due again, in milliseconds since 1970. */
   private dueAt = Number.POSITIVE_INFINITY
 
-  constructor(
-    private readonly db: Db,
-    private readonly topic: string,
-    private readonly run: JobHandler,
-    private readonly clock: Clock,
-    private readonly log: Logger,
-    private readonly mayWork: () => boolean,
-  ) {}
+  constructor(private readonly parts: LaneParts) {}
 
   start(): void {
     if (!this.stopped) return
@@ -83,7 +93,8 @@ class Lane {
   private async loop(): Promise<void> {
     while (!this.stopped) {
       const worked = await this.workOne().catch((error) => {
-        this.log.warn({ topic: this.topic, error: String(error) }, 'Cannot read the outbox')
+        const { log, topic } = this.parts
+        log.warn({ topic, error: String(error) }, 'Cannot read the outbox')
         return false
       })
       if (!worked && !this.stopped) await this.rest()
@@ -91,7 +102,7 @@ class Lane {
   }
 
   private async rest(): Promise<void> {
-    const untilDue = this.dueAt - this.clock().getTime()
+    const untilDue = this.dueAt - this.parts.clock().getTime()
     if (untilDue <= pollEveryMilliseconds) this.dueAt = Number.POSITIVE_INFINITY
     const late = setTimeout(() => this.wake(), Math.max(0, Math.min(untilDue, pollEveryMilliseconds)))
     await this.woken.promise
@@ -100,14 +111,15 @@ class Lane {
   }
 
   private async workOne(): Promise<boolean> {
-    if (!this.mayWork()) return false
-    const job = await claimJob(this.db, this.topic, this.clock(), this.leaseEnd())
+    const { db, topic, run, clock, mayWork } = this.parts
+    if (!mayWork()) return false
+    const job = await claimJob(db, topic, clock(), this.leaseEnd())
     if (!job) return false
     const renewal = setInterval(() => this.renew(job), renewEveryMilliseconds)
-    const trace = resumeTrace(job.trace, `job ${this.topic}`)
+    const trace = resumeTrace(job.trace, `job ${topic}`)
     trace?.note?.({ host_id: job.host_id })
     try {
-      await inTrace(trace, () => this.run(job.payload).then(() => deleteJob(this.db, job)))
+      await inTrace(trace, () => run(job.payload).then(() => deleteJob(db, job)))
     } catch (error) {
       await this.putBack(job, error)
     } finally {
@@ -117,23 +129,24 @@ class Lane {
   }
 
   private leaseEnd(): Date {
-    return new Date(this.clock().getTime() + leaseMilliseconds)
+    return new Date(this.parts.clock().getTime() + leaseMilliseconds)
   }
 
   /** Extends a long job's lease, so that no other process picks the job up. */
   private renew(job: Job): void {
     // A failure is ignored. If the lease expires, the job may run twice.
-    rescheduleJob(this.db, job, { due_at: this.leaseEnd() }).catch(() => {})
+    rescheduleJob(this.parts.db, job, { due_at: this.leaseEnd() }).catch(() => {})
   }
 
   private async putBack(job: Job, error: unknown): Promise<void> {
-    const now = this.clock().getTime()
+    const { db, log, clock } = this.parts
+    const now = clock().getTime()
     const parked = now - (job.tried_since ?? job.created_at).getTime() >= triedForMilliseconds
     const pause = Math.min(maxPauseMilliseconds, 2 ** job.attempts * 250)
     const { topic, attempts } = job
-    this.log.warn({ topic, attempts, parked, error: String(error) }, 'A job failed')
+    log.warn({ topic, attempts, parked, error: String(error) }, 'A job failed')
     const change = { parked, due_at: new Date(now + pause), last_error: hideValues(error) }
-    await rescheduleJob(this.db, job, change)
+    await rescheduleJob(db, job, change)
     this.dueAt = Math.min(this.dueAt, now + pause)
   }
 }

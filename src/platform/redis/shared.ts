@@ -24,7 +24,8 @@ export class RedisSlots implements Slots {
   async take(name: string, limit: number, milliseconds: number): Promise<Slot | null> {
     const own = await this.own.take(name, limit)
     if (!own || !this.isUp()) return own
-    const [key, slot] = [`slots:${name}`, crypto.randomUUID()]
+    const key = `slots:${name}`
+    const slot = crypto.randomUUID()
     const free = () => {
       own.free()
       this.release(key, slot, performance.now() + milliseconds)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
-import { enqueueJob, jobModel } from '../../../src/platform/outbox/outbox.ts'
+import { enqueueJob, jobModel, type Topics } from '../../../src/platform/outbox/outbox.ts'
 import { OutboxWorker } from '../../../src/platform/outbox/worker.ts'
 import { partnerctlHere } from '../../support/admin.ts'
 import { testApp } from '../../support/app.ts'
@@ -60,7 +60,7 @@ test('OutboxWorker parks a job that keeps failing and runs the others', async ()
     now += 3_600_000
     return new Date(now)
   }
-  const worker = new OutboxWorker(db, topics, hurriedClock, log)
+  const worker = new OutboxWorker({ db, topics, clock: hurriedClock, log })
   worker.start()
   while ((await jobModel(db).countDocuments({ parked: true })) === 0) {
     worker.wake()
@@ -80,15 +80,11 @@ test('OutboxWorker runs one topic while another one hangs, and ignores unknown t
   await apart.live.outbox.stop()
   const hanging = Promise.withResolvers<void>()
   const done: unknown[] = []
-  const worker = new OutboxWorker(
-    db,
-    {
-      hangs: () => hanging.promise,
-      works: async (payload) => void done.push(payload.n),
-    },
-    clock,
-    log,
-  )
+  const topics: Topics = {
+    hangs: () => hanging.promise,
+    works: async (payload) => void done.push(payload.n),
+  }
+  const worker = new OutboxWorker({ db, topics, clock, log })
   await inTransaction(db, 'test', async (session) => {
     for (const topic of ['hangs', 'hangs', 'of a later version'])
       await enqueueJob(db, session, clock(), { topic, host_id: 1, payload: {} })
@@ -122,7 +118,7 @@ test('a process with a wrong clock takes no job that another process holds, and 
     looked.push(isSound)
     return isSound
   }
-  const worker = new OutboxWorker(db, { held: run }, inADay, log, mayWork)
+  const worker = new OutboxWorker({ db, topics: { held: run }, clock: inADay, log, mayWork })
   const before = { topic: 'held', host_id: 1, payload: { n: 1 } }
   await inTransaction(db, 'test', (session) => enqueueJob(db, session, clock(), before))
   worker.start()

@@ -73,7 +73,8 @@ async function follow(
         rows === null ? await readLatest(read) : await readNewer(read, rows[0]?.version)
       rows = latest([...newer.reverse(), ...(rows ?? [])])
       report({ data: rows, error: null })
-      const pause = isFirst ? beforeFirstWaitMilliseconds : newer.length > 0 ? betweenWaitsMilliseconds : 0
+      let pause = newer.length > 0 ? betweenWaitsMilliseconds : 0
+      if (isFirst) pause = beforeFirstWaitMilliseconds
       await sleep(Math.max(0, startedAt + pause - Date.now()), signal)
     } catch (error) {
       signal.throwIfAborted()

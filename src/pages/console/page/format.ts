@@ -1,6 +1,11 @@
 const dateTime = new Intl.DateTimeFormat('en-GB', {
-  ...{ year: 'numeric', month: 'short', day: 'numeric' },
-  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' },
+  year: 'numeric',
+  month: 'short',
+  day: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZoneName: 'short',
 } as const)
 /** Name of the reader's time zone, such as `Europe/Madrid`. */
 export const timeZone = dateTime.resolvedOptions().timeZone

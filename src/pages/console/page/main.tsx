@@ -2,6 +2,7 @@ import { type JSX, render } from 'preact'
 import { useCallback, useState } from 'preact/hooks'
 import type { KeyView } from '../../../access/keys/schema.ts'
 import type { RequestCount } from '../../../access/requests/schema.ts'
+import type { CertificationView } from '../../../certification/schema.ts'
 import { Api, type Environment } from './api.ts'
 import { CertificationPanel, isRunning, useCertification } from './certification.tsx'
 import { Changes } from './changes.tsx'
@@ -85,21 +86,15 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
             {ifBookingsReadable(key, <Webhooks key={environment} {...scope} />)}
           </Panel>
           <Panel id="changes" title="Latest changes" note="New changes appear automatically.">
-            {isSandbox && isRunning(certification.data) ? (
-              <EmptyState>
-                While a certification runs, the page does not read the feed, because the reads would be
-                graded. The changes appear again when it has ended.
-              </EmptyState>
-            ) : isSandbox && certification.data === null && certification.error === null ? (
-              <Loading />
-            ) : (
+            {unlessCertifying(
+              isSandbox ? certification : null,
               ifBookingsReadable(
                 key,
                 <>
                   <Digest key={`digest of ${environment}`} {...scope} />
                   <Changes key={environment} {...scope} />
                 </>,
-              )
+              ),
             )}
           </Panel>
         </div>
@@ -111,6 +106,27 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
 /** Returns a function that loads one of the key's resources. */
 function useData<T>(api: Api, path: string) {
   return useCallback(async (turn: LoadOptions) => (await api.get<T>(path, turn)).data, [api, path])
+}
+
+/**
+ * Returns `content`, or what to show in its place while a certification runs or it is not known yet whether one does.
+ *
+ * @param certification null on live data, which has no certifications
+ */
+function unlessCertifying(
+  certification: Loaded<CertificationView[]> | null,
+  content: JSX.Element,
+): JSX.Element {
+  if (certification === null) return content
+  if (isRunning(certification.data))
+    return (
+      <EmptyState>
+        While a certification runs, the page does not read the feed, because the reads would be graded. The
+        changes appear again when it has ended.
+      </EmptyState>
+    )
+  if (certification.data === null && certification.error === null) return <Loading />
+  return content
 }
 
 /** Returns `content` if the key may read bookings, otherwise a message that explains why it is not shown. */
