@@ -255,8 +255,8 @@ const rows: Row[] = [
   ],
   [
     'a service that is not ready without Redis',
-    "(failing.length === 0 ? 'ready' : 'degraded')",
-    "(failing.length === 0 ? 'ready' : 'not ready')",
+    "status: failing.length === 0 ? 'ready' : 'degraded'",
+    "status: failing.length === 0 ? 'ready' : 'not ready'",
     'platform/rate-limiter.test.ts platform/redis',
   ],
   [
