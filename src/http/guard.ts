@@ -10,7 +10,7 @@ import { requireProvider } from './paths.ts'
 import { requirePermission } from './permissions.ts'
 import { prefersPeek, prefersStrict } from './prefer.ts'
 import { type QueryForm, type QuerySchema, queryFormOf, readQuery } from './query.ts'
-import type { Caller, RequestFacts, RequestInput } from './request.ts'
+import type { Caller, RequestFacts, RequestInput, Sent } from './request.ts'
 import { documentAccess } from './route-documentation.ts'
 import { setReadOptions } from './schema/fields.ts'
 import { sendEnvelope } from './send.ts'
@@ -45,6 +45,9 @@ interface Guarded extends Incoming, Accepted {
 const incoming = (context: unknown) => context as Incoming
 const guarded = (context: unknown) => context as Guarded
 
+/** Elysia's types allow only a `Response` here. Elysia itself also takes a string, as {@link Sent} says. */
+const sendable = (sent: Sent | undefined) => sent as Response | undefined
+
 /** Every context has the guard's values from the start, so that its shape does not change. Handlers see them set. */
 const beforeAcceptance: { [Name in keyof Accepted]: Accepted[Name] | undefined } = {
   caller: undefined,
@@ -75,7 +78,7 @@ export function guard(app: AppContext) {
             const context = incoming(raw)
             Object.assign(context, await guardRequest(app, access, queryForm, context))
           },
-          mapResponse: (context: unknown) => sendEnvelope(guarded(context), access.conditional),
+          mapResponse: (context: unknown) => sendable(sendEnvelope(guarded(context), access.conditional)),
           ...(app.environment.visit ? environmentHooks(access) : {}),
         }
       },
@@ -198,7 +201,8 @@ const environmentHooks = (access: Access) => ({
   },
   async mapResponse(raw: unknown) {
     const context = guarded(raw)
+    const { visit } = context.facts
     const send = () => sendEnvelope(context, access.conditional)
-    return context.facts.visit ? context.facts.visit.respond(context, send) : send()
+    return sendable(visit ? await visit.respond(context, send) : send())
   },
 })

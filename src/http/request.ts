@@ -75,7 +75,7 @@ export interface Visit {
   /** Runs after the handler of a write, unless a stored response is replayed. */
   afterWrite(body: RequestInput['body']): Promise<void>
   /** Runs once the response is ready. Sends or replaces the response. */
-  respond(answered: Answered, send: () => Response | undefined): Promise<Response | undefined>
+  respond(answered: Answered, send: () => Sent | undefined): Promise<Sent | undefined>
   /** Maximum time, in seconds, for which the request may be held; undefined if there is no limit. */
   readonly maxHoldSeconds: number | undefined
   /** Name of the fault to show in the request's log entry; undefined if there is none. */
@@ -86,6 +86,9 @@ export interface Visit {
    */
   readonly lostStatus: number | undefined
 }
+
+/** What Elysia is given to send: a finished response, or JSON text, which it sends with the context's headers. */
+export type Sent = Response | string
 
 /** A request with its response. */
 export interface Answered {

@@ -3,6 +3,7 @@ import { type DomainError, rateLimited } from '../core/errors.ts'
 import { matches, strongTag } from './cached-content.ts'
 import { type ResponseContext, requestIdOf } from './envelope.ts'
 import { ByteBudget, collectGarbageOccasionally } from './memory.ts'
+import type { Sent } from './request.ts'
 
 /** The operating system accepts this many bytes in one write, so smaller responses never wait in memory. */
 const smallBytes = 64 * 1024
@@ -26,7 +27,7 @@ interface Answered {
 export function sendEnvelope(
   { request, response, set, caller }: Answered,
   isConditional = false,
-): Response | undefined {
+): Sent | undefined {
   if (!caller || (response as object | null)?.constructor !== Object) return undefined
   const headers = set.headers as Record<string, string>
   const text = isConditional ? tagEnvelope(response as Envelope, headers) : JSON.stringify(response)
@@ -43,8 +44,8 @@ export function sendEnvelope(
       : reserveUnsentIfPossible(caller.keyId, bytes.length)
     return sendInPieces([bytes], release, set)
   }
-  // Elysia sends a string with the headers in `set`. Its types allow only a `Response`, which Elysia would rebuild.
-  return text as unknown as Response
+  // Elysia sends a string as it is, but would rebuild a `Response`.
+  return text
 }
 
 interface Envelope {

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { DomainError } from '../core/errors.ts'
 import type { AppContext } from '../http/context.ts'
 import { requestIdOf } from '../http/envelope.ts'
-import type { Answered, Arrival, RequestInput, Visit } from '../http/request.ts'
+import type { Answered, Arrival, RequestInput, Sent, Visit } from '../http/request.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import type { SandboxClocks } from './clocks.ts'
 import { injectFault, truncateResponse } from './faults/inject.ts'
@@ -129,7 +129,7 @@ class SandboxVisit implements Visit {
     await recordWrite(this.sandboxes, this.scope, { documents: items * documentsPerItem, bytes })
   }
 
-  async respond(answered: Answered, send: () => Response | undefined): Promise<Response | undefined> {
+  async respond(answered: Answered, send: () => Sent | undefined): Promise<Sent | undefined> {
     await this.report(answered)
     const { fault } = this
     const sent = send()
