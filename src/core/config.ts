@@ -155,8 +155,9 @@ function readTracing(read: ReturnType<typeof settingsReader>): TracingSettings |
   read.oneOf('OTEL_TRACES_SAMPLER', ['parentbased_traceidratio'], 'parentbased_traceidratio')
   const isDisabled = read.oneOf('OTEL_SDK_DISABLED', ['true', 'false'], 'false') === 'true'
   if (read.oneOf('OTEL_TRACES_EXPORTER', ['otlp', 'none'], 'otlp') === 'none' || isDisabled) return undefined
-  const url = own ?? (base && `${base.replace(/\/+$/, '')}/v1/traces`)
-  return url === undefined ? undefined : { url, headers, attributes, sampleRatio }
+  if (own !== undefined) return { url: own, headers, attributes, sampleRatio }
+  if (base === undefined) return undefined
+  return { url: `${base.replace(/\/+$/, '')}/v1/traces`, headers, attributes, sampleRatio }
 }
 
 /**

@@ -44,8 +44,10 @@ async function withSource<T>(
   stop?: AbortSignal,
 ): Promise<T> {
   const { host, key, admin } = args
-  if (!administration || (host === undefined && key === undefined && !admin))
-    return work(partnerSource(await openClient(args, stop && Number.POSITIVE_INFINITY), stop))
+  if (!administration || (host === undefined && key === undefined && !admin)) {
+    const retries = stop ? Number.POSITIVE_INFINITY : undefined
+    return work(partnerSource(await openClient(args, retries), stop))
+  }
   const client = ['base-url', 'key-file', 'profile', 'sandbox'] as const
   const other = client.find((name) => args[name] !== undefined)
   if (other) throw new UsageError(`Option --${other} cannot be used with --host, --key or --admin`)

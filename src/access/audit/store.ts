@@ -141,11 +141,10 @@ export async function listActions(
 type StoredAction = AuditEntry & { _id: Types.ObjectId }
 
 async function findAction(db: Db, id: string): Promise<StoredAction> {
-  const _id = isValidObjectId(id) ? id : null
+  if (!isValidObjectId(id)) throw notFound('Audit entry')
   const found =
-    _id &&
-    ((await auditModel(db).findById(_id).lean<StoredAction>()) ??
-      (await hostAuditModel(db).findById(_id).lean<StoredAction>()))
+    (await auditModel(db).findById(id).lean<StoredAction>()) ??
+    (await hostAuditModel(db).findById(id).lean<StoredAction>())
   if (!found) throw notFound('Audit entry')
   return found
 }

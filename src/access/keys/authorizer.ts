@@ -134,8 +134,8 @@ function limitOf({ rate_limit }: ApiKey, defaultLimit: number): number {
  * request, so that a flood of refused requests does not reach the database.
  */
 function isCurrent(cached: CachedKey, version: string | null, now: Date, isRefused: boolean): boolean {
-  const isFresh = now.getTime() - cached.readAt < staleAfterMilliseconds
-  return isFresh && (version === null ? isRefused : version === cached.version)
+  if (now.getTime() - cached.readAt >= staleAfterMilliseconds) return false
+  return version === null ? isRefused : version === cached.version
 }
 
 type Found = Pick<CachedKey, 'key' | 'secret' | 'host'>

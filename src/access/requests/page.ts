@@ -71,7 +71,8 @@ function filtersOf({ per_page, status, request_id, since }: RequestQuery) {
 
 /** Returns a valid time as a date; undefined for anything else. */
 export function momentOf(since: string | undefined): Date | undefined {
-  return (since !== undefined && parseMoment(since)) || undefined
+  if (since === undefined) return undefined
+  return parseMoment(since) ?? undefined
 }
 
 /**

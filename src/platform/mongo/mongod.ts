@@ -73,7 +73,9 @@ export function launch(
  * @throws Error if neither exists
  */
 export function findMongod(preferPackaged = false): string {
-  const program = (preferPackaged && packagedMongod()) || Bun.which('mongod') || packagedMongod()
+  const installed = Bun.which('mongod')
+  const packaged = packagedMongod()
+  const program = preferPackaged ? (packaged ?? installed) : (installed ?? packaged)
   if (!program) throw new Error('No mongod found: install MongoDB, or set MONGODB_URL')
   return program
 }

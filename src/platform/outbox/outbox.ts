@@ -78,7 +78,8 @@ const retried = (now: Date) => ({ $set: { parked: false, attempts: 0, due_at: no
  * @throws DomainError `not_found` if there is no such job or the id is malformed
  */
 export async function findJob(db: Db, id: string): Promise<Job> {
-  const job = /^[0-9a-f]{24}$/.test(id) && (await jobModel(db).findById(id).lean())
+  if (!/^[0-9a-f]{24}$/.test(id)) throw notFound('Job')
+  const job = await jobModel(db).findById(id).lean()
   if (!job) throw notFound('Job')
   return job
 }
