@@ -153,11 +153,12 @@ const listAudit = command({
 /** Prints all entries, one JSON document per line. */
 function streamActions(question: Parameters<typeof listActions>[1]): Promise<void> {
   return withDatabase(async ({ db }) => {
-    for (let { after } = question; ; ) {
+    let { after } = question
+    while (true) {
       const page = await listActions(db, { ...question, after }, pageEntries)
       for (const entry of page) await printLine(jsonText(toAction(entry)))
-      after = page.at(-1)?.id
       if (page.length < pageEntries) return
+      after = page.at(-1)?.id
     }
   })
 }

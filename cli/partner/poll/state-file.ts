@@ -55,14 +55,14 @@ export async function openCheckpoint(
   try {
     const state = await readState(file)
     if (state) requireSameScope(file, state, scope)
-    const writer = openState(file, scope)
+    const writer = new StateWriter(file, scope)
     const checkpoint: Checkpoint = {
       version: since ?? state?.version,
       save(version) {
         writer.append(version)
         checkpoint.version = version
       },
-      sync: writer.sync,
+      sync: () => writer.sync(),
       async close() {
         writer.close()
         await unlock()
@@ -137,49 +137,56 @@ export async function readState(file: string): Promise<State | undefined> {
   throw new UsageError(`"${file}" is not a state file of a feed poll`)
 }
 
-/** Opens a state file for writing; the first append rewrites the whole file. */
-function openState(file: string, scope: Scope) {
-  let descriptor: number | undefined
-  let lines = 0
-  let isSynced = true
-  const close = () => {
-    if (descriptor === undefined) return
-    fsyncSync(descriptor)
-    closeSync(descriptor)
-    descriptor = undefined
-  }
-  const startOver = (version: string) => {
-    close()
-    const fresh = `${file}.new`
-    descriptor = openSync(fresh, 'w', 0o600)
-    writeFileSync(descriptor, `${JSON.stringify({ ...scope, version })}\n`)
-    fsyncSync(descriptor)
-    renameSync(fresh, file)
-    lines = 0
-  }
-  return {
-    append(version: string) {
-      try {
-        if (descriptor === undefined || lines >= maxLines) startOver(version)
-        else {
-          // Writes the whole line or throws; `writeSync` could write only part of it if the disk is nearly full.
-          writeFileSync(descriptor, `${version}\n`)
-          lines += 1
-          isSynced = false
-        }
-      } catch (error) {
-        throw cannotWrite(file, error)
+/** Writes a state file. The first append rewrites the whole file. */
+class StateWriter {
+  private descriptor: number | undefined
+  /** Lines appended since the file was last rewritten. */
+  private lines = 0
+  private isSynced = true
+
+  constructor(
+    private readonly file: string,
+    private readonly scope: Scope,
+  ) {}
+
+  append(version: string): void {
+    try {
+      if (this.descriptor === undefined || this.lines >= maxLines) this.startOver(version)
+      else {
+        // Writes the whole line or throws; `writeSync` could write only part of it if the disk is nearly full.
+        writeFileSync(this.descriptor, `${version}\n`)
+        this.lines += 1
+        this.isSynced = false
       }
-    },
-    sync() {
-      try {
-        if (descriptor !== undefined && !isSynced) fsyncSync(descriptor)
-      } catch (error) {
-        throw cannotWrite(file, error)
-      }
-      isSynced = true
-    },
-    close,
+    } catch (error) {
+      throw cannotWrite(this.file, error)
+    }
+  }
+
+  sync(): void {
+    try {
+      if (this.descriptor !== undefined && !this.isSynced) fsyncSync(this.descriptor)
+    } catch (error) {
+      throw cannotWrite(this.file, error)
+    }
+    this.isSynced = true
+  }
+
+  close(): void {
+    if (this.descriptor === undefined) return
+    fsyncSync(this.descriptor)
+    closeSync(this.descriptor)
+    this.descriptor = undefined
+  }
+
+  private startOver(version: string): void {
+    this.close()
+    const fresh = `${this.file}.new`
+    this.descriptor = openSync(fresh, 'w', 0o600)
+    writeFileSync(this.descriptor, `${JSON.stringify({ ...this.scope, version })}\n`)
+    fsyncSync(this.descriptor)
+    renameSync(fresh, this.file)
+    this.lines = 0
   }
 }
 

@@ -75,13 +75,13 @@ export async function compare(
 /** Requests all bookings of a day. */
 async function bookingsOf(day: string, ask: FetchDigest): Promise<BookingHere[]> {
   const found: BookingHere[] = []
-  for (let after: number | undefined | null; after !== null; ) {
-    const rest = after === undefined ? {} : { after: String(after) }
+  let rest: { after?: string } = {}
+  while (true) {
     const { bookings = [], next_after = null } = await ask({ day, ...rest })
     found.push(...bookings)
-    after = next_after
+    if (next_after === null) return found
+    rest = { after: String(next_after) }
   }
-  return found
 }
 
 type Parts = readonly { key: string; sha256: string }[]

@@ -35,20 +35,19 @@ async function follow(
   signal: AbortSignal,
   report: (loaded: Loaded<CertificationView[]>) => void,
 ): Promise<void> {
-  for (let isBackground = false, data: CertificationView[] | null = null; ; isBackground = true) {
+  let isBackground = false
+  let data: CertificationView[] | null = null
+  while (true) {
     let error = null
     try {
-      data = (
-        await api.get<CertificationView[]>('/certifications', {
-          environment: 'sandbox',
-          isBackground,
-          signal,
-        })
-      ).data
+      const options = { environment: 'sandbox', isBackground, signal } as const
+      const response = await api.get<CertificationView[]>('/certifications', options)
+      data = response.data
     } catch (failure) {
       signal.throwIfAborted()
       error = toApiError(failure)
     }
+    isBackground = true
     report({ data, error })
     await sleep(isRunning(data) ? whileRunningMilliseconds : otherwiseMilliseconds, signal)
   }
