@@ -123,8 +123,8 @@ async function findRetired(db: Db, migrations: Migration[]): Promise<{ collectio
   const found = await Promise.all(
     retired.map(async ([collection, names]) => {
       const present = await indexesOf(db.collection(collection))
-      const left = names.filter((name) => present.some((index) => index.name === name))
-      return left.map((name) => ({ collection, name }))
+      const existing = present.map(({ name }) => name).filter((name) => name !== undefined)
+      return existing.filter((name) => names.includes(name)).map((name) => ({ collection, name }))
     }),
   )
   return found.flat()
