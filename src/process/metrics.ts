@@ -1,7 +1,33 @@
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type Metric,
+  Registry,
+} from 'prom-client'
 import type { RequestMetrics } from '../http/context.ts'
 import { roots } from '../http/paths.ts'
 import { type Counts, joinExchange, type Membership } from './worker-metrics.ts'
+
+let ofProcess: Metric[] | undefined
+
+/**
+ * Returns the metrics of the process itself, such as its memory. They are set up only once, however many services a
+ * process opens, because that inspects the whole heap.
+ */
+function metricsOfProcess(): Metric[] {
+  if (ofProcess) return ofProcess
+  const registry = new Registry()
+  // The default precision of 10 ms would keep waking an idle process.
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 1000 })
+  ofProcess = registry
+    .getMetricsAsArray()
+    .map(({ name }) => registry.getSingleMetric(name))
+    .filter((metric) => metric !== undefined)
+  return ofProcess
+}
 
 /** Metrics that this process records; `scrape.ts` reads all other metrics on each scrape. */
 export class Metrics implements RequestMetrics {
@@ -52,8 +78,7 @@ export class Metrics implements RequestMetrics {
 
   /** @param held returns the number of requests that are currently held */
   constructor(held: () => number) {
-    // The default precision of 10 ms would keep waking an idle process.
-    collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: 1000 })
+    for (const metric of metricsOfProcess()) this.registry.registerMetric(metric)
     new Gauge({
       name: 'held_requests',
       help: 'Held polls that wait for a change',
