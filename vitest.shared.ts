@@ -1,4 +1,5 @@
 import type { ViteUserConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longest-first.ts'
 
 const minute = 60_000
 
@@ -9,6 +10,7 @@ export const shared = {
   maxWorkers: 3,
   // Files share only the servers, and importing the whole service again for each file would take a minute in total.
   isolate: false,
+  sequence: { sequencer: LongestFirst },
   reporters: ['default', './test/support/reporter.ts'],
   // Only a defect should exceed these limits, even on a busy machine, because tests wait for conditions, not for times.
   testTimeout: 5 * minute,

@@ -2,12 +2,20 @@ import { defineConfig } from 'vitest/config'
 import { soakFactor } from './test/support/soak.ts'
 import { shared } from './vitest.shared.ts'
 
-/** Files that keep the whole machine busy or measure times. Nothing else may run at the same time. */
-const alone = [
-  'test/soak/certify/certify.test.ts',
-  'test/soak/faults/redis-outage.test.ts',
-  'test/soak/observability/alerts.test.ts',
-]
+/** Files that measure times so short that nothing else may run at the same time. */
+const alone = ['test/soak/faults/redis-outage.test.ts']
+
+/**
+ * Files whose times are too long to be distorted by a neighbour, but too short for a machine that is kept busy. They
+ * wait most of the time, so they run side by side.
+ */
+const unhurried = [
+  'certify/certify',
+  'observability/alerts',
+  'server/idle',
+  'certify/guide-product',
+  'client/outage',
+].map((file) => `test/soak/${file}.test.ts`)
 
 /** The suites of the partners' commands, which `bin/test` runs with the installation's program in Bun. */
 const partners = [
@@ -26,15 +34,18 @@ const partners = [
   ...['poll', 'poll-accounts', 'profiles', 'proxy', 'reconcile', 'requests', 'sandbox', 'text', 'users'],
 ].map((file) => `test/cli/${file}.test.ts`)
 
-const { globalSetup, reporters, ...common } = shared
+const { globalSetup, reporters, sequence, ...common } = shared
 const ofEach = { ...common, env: { IS_SOAK: '1' }, testTimeout: 10 * 60_000 * soakFactor }
 
 /** Configuration of `bin/soak`, which runs the tests that need load, kills, failovers or long histories. */
 export default defineConfig({
   test: {
-    ...{ globalSetup, reporters },
+    globalSetup,
+    reporters,
+    sequence,
     projects: [
       { test: { ...ofEach, name: 'alone', include: alone, maxWorkers: 1, sequence: { groupOrder: 1 } } },
+      { test: { ...ofEach, name: 'unhurried', include: unhurried, sequence: { groupOrder: 2 } } },
       {
         test: {
           ...ofEach,
@@ -56,8 +67,8 @@ export default defineConfig({
               'inventory/availability/overlay',
             ].map((file) => `test/${file}.test.ts`),
           ],
-          exclude: alone,
-          sequence: { groupOrder: 2 },
+          exclude: [...alone, ...unhurried],
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -66,7 +77,7 @@ export default defineConfig({
           name: 'served file in Node',
           env: { IS_SOAK: '1', PARTNERCTL_RUNTIME: 'node' },
           include: partners,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
     ],

@@ -31,7 +31,7 @@ for await (const { booking_id, status, version } of client.bookings.feed({ ...op
 `
 const perPage = 10
 
-test.each(['consumer', 'checkpoint'])(
+test.concurrent.each(['consumer', 'checkpoint'])(
   'a loop with a %s that is killed again and again loses nothing and repeats at most a page each time',
   async (kind) => {
     const home = await mkdtemp(join(folder, `${kind}-`))

@@ -9,7 +9,9 @@ const service = await testApp(environment)
 const server = await startService(testEnvironment(environment))
 afterAll(() => server.stop())
 const browser = await openBrowser(server.url)
-test('the page sends at most 10 requests a minute, and none while it is hidden', async () => {
+
+// The tests wait most of the time, because a page sends at most ten requests a minute.
+test.concurrent('the page sends at most 10 requests a minute, and none while it is hidden', async () => {
   const { actor } = await busyPartner(service)
   const { page } = await browser.open('/console', desktop, true)
   const countRequests = () =>
@@ -55,26 +57,29 @@ test('the page sends at most 10 requests a minute, and none while it is hidden',
   await page.close()
 })
 
-test.each(appearances)('the console is accessible and fits at $width pixels, $scheme', async (appearance) => {
-  const { actor } = await busyPartner(service)
-  const { page, complaints } = await browser.open('/console', appearance)
-  expect(await seriousFindings(page)).toEqual([])
-  await enterKey(page, actor)
-  await page.locator('.chart canvas').waitFor()
-  await page.locator('.requests summary').first().click()
-  await saveShot(page, `console-${appearance.width}-${appearance.scheme}`)
-  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(appearance.width)
-  expect(await seriousFindings(page)).toEqual([])
-  await page.getByRole('radio', { name: 'Sandbox' }).check()
-  await page.getByLabel('Scenario').waitFor()
-  await saveShot(page, `console-sandbox-${appearance.width}-${appearance.scheme}`)
-  expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(appearance.width)
-  expect(await seriousFindings(page)).toEqual([])
-  expect(complaints).toEqual([])
-  await page.close()
-})
+test.concurrent.each(appearances)(
+  'the console is accessible and fits at $width pixels, $scheme',
+  async (appearance) => {
+    const { actor } = await busyPartner(service)
+    const { page, complaints } = await browser.open('/console', appearance)
+    expect(await seriousFindings(page)).toEqual([])
+    await enterKey(page, actor)
+    await page.locator('.chart canvas').waitFor()
+    await page.locator('.requests summary').first().click()
+    await saveShot(page, `console-${appearance.width}-${appearance.scheme}`)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(appearance.width)
+    expect(await seriousFindings(page)).toEqual([])
+    await page.getByRole('radio', { name: 'Sandbox' }).check()
+    await page.getByLabel('Scenario').waitFor()
+    await saveShot(page, `console-sandbox-${appearance.width}-${appearance.scheme}`)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(appearance.width)
+    expect(await seriousFindings(page)).toEqual([])
+    expect(complaints).toEqual([])
+    await page.close()
+  },
+)
 
-test('a request is found by its id, even if it is searched for right after its response', async () => {
+test.concurrent('a request is found by its id, even if it is searched for right after its response', async () => {
   const { actor } = await busyPartner(service)
   const { page } = await browser.open('/console')
   await enterKey(page, actor)
@@ -89,7 +94,7 @@ test('a request is found by its id, even if it is searched for right after its r
   await page.close()
 })
 
-test('changes appear automatically in the selected environment', async () => {
+test.concurrent('changes appear automatically in the selected environment', async () => {
   const { actor, book } = await busyPartner(service)
   const { page, complaints } = await browser.open('/console')
   await enterKey(page, actor)
@@ -107,7 +112,7 @@ test('changes appear automatically in the selected environment', async () => {
   await page.close()
 })
 
-test('the key stays in the tab, survives a reload and is forgotten on demand', async () => {
+test.concurrent('the key stays in the tab, survives a reload and is forgotten on demand', async () => {
   const { actor } = await busyPartner(service)
   const { page } = await browser.open('/console')
   await enterKey(page, actor)
