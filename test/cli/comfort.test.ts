@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
 import { program } from '../../cli/program.ts'
 import { helpOf } from '../../cli/shared/program.ts'
-import { partnerctlHere } from '../support/admin.ts'
+import { partnerctlHere, partnerctlQuickly } from '../support/admin.ts'
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { isServedFile } from '../support/command-line.ts'
 import { partnerctl } from '../support/processes.ts'
@@ -259,7 +259,7 @@ test('partnerctl <command> --help shows examples of every command', async () => 
 test.each(['bash', 'zsh', 'fish'])(
   'partnerctl completions %s knows the commands and options',
   async (shell) => {
-    const { code, stdout } = await partnerctl(['completions', shell], {})
+    const { code, stdout } = await partnerctlQuickly(['completions', shell], {})
     expect(code).toBe(0)
     for (const word of ['poll', 'interval', ...(isServedFile ? [] : ['rotate'])])
       expect(stdout).toContain(word)
@@ -267,13 +267,13 @@ test.each(['bash', 'zsh', 'fish'])(
 )
 
 test('partnerctl completions refuses another shell, prints JSON, and its script completes in bash', async () => {
-  expect((await partnerctl(['completions', 'tcsh'], {})).code).toBe(2)
-  const document = await partnerctl(['completions', 'bash', '--json'], {})
+  expect((await partnerctlQuickly(['completions', 'tcsh'], {})).code).toBe(2)
+  const document = await partnerctlQuickly(['completions', 'bash', '--json'], {})
   expect(JSON.parse(document.stdout)).toMatchObject({
     shell: 'bash',
     script: expect.stringContaining('trigger'),
   })
-  const { stdout: script } = await partnerctl(['completions', 'bash'], {})
+  const { stdout: script } = await partnerctlQuickly(['completions', 'bash'], {})
   const asked = Bun.spawn(
     [
       'bash',

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { partnerctlHere } from '../support/admin.ts'
 import { sharedServices, testApp, testEnvironment } from '../support/app.ts'
 import { consumerPoller } from '../support/consumer-poller.ts'
-import { installation, partnerctl } from '../support/processes.ts'
+import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
 const [server] = sharedServices()
@@ -25,7 +26,7 @@ test('a poll with a consumer creates it, continues with it, and does not move an
     { name: 'two', acknowledged: second },
   ])
   const list = ['consumers', 'list', '--json', '--limit', '1000']
-  const { stdout } = await partnerctl(list, testEnvironment(), undefined, installation)
+  const { stdout } = await partnerctlHere(list, testEnvironment())
   const listed = JSON.parse(stdout).filter(({ host_id }: { host_id: number }) => host_id === actor.hostId)
   expect(listed).toMatchObject([{ oldest_pending_at: null }, { oldest_pending_at: null }])
 })

@@ -6,9 +6,9 @@ import { readConfig } from '../../src/core/config.ts'
 import { inTransaction } from '../../src/platform/mongo/transactions.ts'
 import { enqueueJob } from '../../src/platform/outbox/outbox.ts'
 import { openDatabase } from '../../src/process/open.ts'
+import { partnerctlHere as partnerctl } from '../support/admin.ts'
 import { testEnvironment } from '../support/app.ts'
 import { ownDatabase } from '../support/databases.ts'
-import { partnerctl } from '../support/processes.ts'
 
 const environment = testEnvironment({ MONGODB_URL: await ownDatabase() })
 const { db, close } = await openDatabase(readConfig(environment))

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { partnerctlHere } from '../support/admin.ts'
 import { sharedServices, testApp, testEnvironment } from '../support/app.ts'
 import { commandLine } from '../support/command-line.ts'
-import { installation, partnerctl } from '../support/processes.ts'
+import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
 const [server] = sharedServices()
@@ -23,10 +24,10 @@ async function refusedBooking(key: string): Promise<string> {
 }
 
 /** Lists requests until at least one is shown, which may take 2 seconds. */
-async function listed(args: string[], environment: Record<string, string>, program?: string) {
+async function listed(args: string[], environment: Record<string, string>, run = partnerctl) {
   for (;;) {
     const list = ['requests', 'list', ...args, '--json']
-    const result = await partnerctl(list, environment, undefined, program)
+    const result = await run(list, environment)
     const rows = result.code === 0 ? JSON.parse(result.stdout) : []
     if (rows.length > 0 || result.code !== 0) return { ...result, rows }
     await Bun.sleep(100)
@@ -45,7 +46,7 @@ test('a partner finds out by its request id why a booking was refused, and an ad
     'checkin_at: "checkin_at" must be a real calendar date written YYYY-MM-DD (invalid)',
   )
   for (const owner of [['--host', String(actor.hostId)], ['--key', String(actor.keyId)], ['--admin']]) {
-    const found = await listed([...owner, '--request-id', id], testEnvironment(), installation)
+    const found = await listed([...owner, '--request-id', id], testEnvironment(), partnerctlHere)
     expect(found.rows).toMatchObject([{ host_id: actor.hostId, key_id: actor.keyId, request_id: id }])
   }
 })
@@ -73,7 +74,7 @@ test.each([
   [['--admin', '--profile', 'x'], 'Option --profile cannot be used with --host, --key or --admin'],
 ])('requests list %j is wrong usage', async (args, message) => {
   const environment = { ...environmentOf('pis_x'), ...testEnvironment() }
-  const result = await partnerctl(['requests', 'list', ...args], environment, undefined, installation)
+  const result = await partnerctlHere(['requests', 'list', ...args], environment)
   expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
 })
 

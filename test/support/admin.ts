@@ -8,7 +8,8 @@ import { run } from '../../cli/shared/run.ts'
 import { standardError, standardOutput } from '../../cli/shared/streams.ts'
 import { KeyedMutex } from '../../src/platform/keyed-mutex.ts'
 import { busy } from '../../src/platform/mongo/errors.ts'
-import type { CommandResult } from './processes.ts'
+import { isServedFile } from './command-line.ts'
+import { type CommandResult, partnerctl } from './processes.ts'
 
 /** Returns the environment variables for administrators' commands. */
 export const administrator = () => ({ MONGODB_URL: inject('mongodbUrl'), REDIS_URL: inject('redisUrl') })
@@ -41,6 +42,12 @@ export function partnerctlHere(
     }
   })
 }
+
+/**
+ * Runs a partner's command that ends by itself, reads no standard input and opens no connection: in this process, or as
+ * the file that partners get, if the suite runs with that file.
+ */
+export const partnerctlQuickly = isServedFile ? partnerctl : partnerctlHere
 
 /** Runs a command whose standard output and standard error are these files; returns its exit code. */
 async function runWithOutput(args: string[], stdout: string, stderr: string): Promise<number> {

@@ -6,9 +6,9 @@ import { providerKeyModel } from '../../../src/access/provider-keys/model.ts'
 import { listWebhooks } from '../../../src/changes/webhooks/store.ts'
 import { SecretBox } from '../../../src/platform/secrets/secret-box.ts'
 import { signingKey } from '../../../src/platform/secrets/signing-keys.ts'
+import { partnerctlHere as partnerctl } from '../../support/admin.ts'
 import { sender, sharedServices, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
-import { partnerctl } from '../../support/processes.ts'
 
 const service = await testApp()
 const path = '/v1/integrations/provider_one/provider-key'

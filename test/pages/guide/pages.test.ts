@@ -2,9 +2,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readChapters } from '../../../src/pages/guide/chapters.ts'
+import { partnerctlHere as partnerctl } from '../../support/admin.ts'
 import { sharedServices, testApp } from '../../support/app.ts'
 import { expectAccessible, openBrowser, phone } from '../../support/browser.ts'
-import { partnerctl, root } from '../../support/processes.ts'
+import { root } from '../../support/processes.ts'
 import { samplesOf } from '../../support/samples.ts'
 
 const service = await testApp()

@@ -3,8 +3,8 @@ import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
 import { bookingStatus } from '../../../src/stays/bookings/status.ts'
 import { requireLegalTransition, transitionBooking } from '../../../src/stays/bookings/transitions.ts'
 import { hostQueue } from '../../../src/versions/host-clock-store.ts'
+import { partnerctlHere as partnerctl } from '../../support/admin.ts'
 import { seedBooking, testApp, testEnvironment } from '../../support/app.ts'
-import { partnerctl } from '../../support/processes.ts'
 
 const service = await testApp()
 const environment = () => ({ MONGODB_URL: testEnvironment().MONGODB_URL as string })

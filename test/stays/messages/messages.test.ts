@@ -2,6 +2,7 @@ import { Redis } from 'ioredis'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { setConversationClosed } from '../../../src/stays/messages/conversation.ts'
 import { messageModel } from '../../../src/stays/messages/model.ts'
+import { partnerctlHere as partnerctl } from '../../support/admin.ts'
 import {
   type Actor,
   seedBooking,
@@ -10,7 +11,6 @@ import {
   testApp,
   testEnvironment,
 } from '../../support/app.ts'
-import { partnerctl } from '../../support/processes.ts'
 import { startRedis } from '../../support/redis.ts'
 
 let offset = 0

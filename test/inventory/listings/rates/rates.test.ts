@@ -1,8 +1,8 @@
 import { beforeAll, expect, inject, test } from 'vitest'
 import { jobModel } from '../../../../src/platform/outbox/outbox.ts'
+import { partnerctlHere as partnerctl } from '../../../support/admin.ts'
 import { type Actor, testApp } from '../../../support/app.ts'
 import { ownDatabase } from '../../../support/databases.ts'
-import { partnerctl } from '../../../support/processes.ts'
 
 const service = await testApp()
 const path = '/v1/integrations/provider_one/rates'
