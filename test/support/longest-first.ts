@@ -2,15 +2,15 @@ import { relative } from 'node:path'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
- * The files that take longest, the slowest first. Every run prints its slowest files; one that has become slow belongs
- * here, because a long file that begins last keeps one worker busy while the others have nothing left to do.
+ * The files that take longest, roughly the slowest first. A long file that begins last would keep one worker busy while
+ * the others have nothing left to do. Every run prints its slowest files, so that one that has become slow is noticed.
  */
 const longest = [
   'test/soak/certify/certify.test.ts',
-  'test/soak/certify/guide-product.test.ts',
   'test/soak/observability/alerts.test.ts',
-  'test/soak/docs/page.test.ts',
   'test/soak/server/idle.test.ts',
+  'test/soak/certify/guide-product.test.ts',
+  'test/soak/docs/page.test.ts',
   'test/soak/guests/erasure.test.ts',
   'test/soak/security/refusals.test.ts',
   'test/soak/webhooks/sending.test.ts',
