@@ -11,6 +11,8 @@ export const shared = {
   // Files share only the servers, and importing the whole service again for each file would take a minute in total.
   isolate: false,
   sequence: { sequencer: LongestFirst },
+  // The runtime runs TypeScript itself. Vite's module runner would transform every file, and slow down every import.
+  experimental: { viteModuleRunner: false },
   reporters: ['default', './test/support/reporter.ts'],
   // Only a defect should exceed these limits, even on a busy machine, because tests wait for conditions, not for times.
   testTimeout: 5 * minute,
