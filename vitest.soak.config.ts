@@ -15,6 +15,7 @@ const unhurried = [
   'server/idle',
   'certify/guide-product',
   'client/outage',
+  'server/traces',
 ].map((file) => `test/soak/${file}.test.ts`)
 
 /** The suites of the partners' commands, which `bin/test` runs with the installation's program in Bun. */

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { freePort } from '../../../src/platform/process.ts'
 import { runService, startService } from '../../support/processes.ts'
 
-test('a start that its secret does not allow leaves no database server behind', async () => {
+test.concurrent('a start that its secret does not allow leaves no database server behind', async () => {
   const DATA_DIR = await mkdtemp(join(tmpdir(), 'partner-refused-'))
   const PORT = String(await freePort())
   const first = await startService({ DATA_DIR, PORT, SECRET_KEY: 'a'.repeat(40) })
@@ -22,7 +22,7 @@ test('a start that its secret does not allow leaves no database server behind', 
   await rm(DATA_DIR, { recursive: true })
 })
 
-test('a start with an unreachable database prints one line, with its address and without the password', async () => {
+test.concurrent('a start with an unreachable database prints one line, with its address and without the password', async () => {
   const { code, lines } = await runService({
     PORT: String(await freePort()),
     MONGODB_URL: 'mongodb://partner:hunter2@127.0.0.1:1/partner',
