@@ -12,7 +12,7 @@ export const shared = {
   isolate: false,
   sequence: { sequencer: LongestFirst },
   // The runtime runs TypeScript itself. Vite's module runner would transform every file, and slow down every import.
-  experimental: { viteModuleRunner: false },
+  experimental: { viteModuleRunner: false, nodeLoader: false },
   reporters: ['default', './test/support/reporter.ts'],
   // Only a defect should exceed these limits, even on a busy machine, because tests wait for conditions, not for times.
   testTimeout: 5 * minute,
