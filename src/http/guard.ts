@@ -112,13 +112,11 @@ async function guardRequest(app: AppContext, access: Access, queryForm: QueryFor
   if (isWrite(request)) app.clockWatch.requireSound()
   if (access.provider) requireProvider(params.provider)
   const idempotencyKey = access.idempotent ? readIdempotencyKey(request.headers) : undefined
-  const scope = await visit?.open()
-  const hostId = scope ?? host.id
+  const hostId = (await visit?.open()) ?? host.id
   const body = access.body && (await readBody(app, request, host.id, access.body))
   const caller: Caller = {
     keyId: key.id,
     hostId,
-    scope: scope ?? key.id,
     isSandbox: app.environment.name === 'sandbox',
     permissions: key.permissions,
     address: facts.address ?? '',

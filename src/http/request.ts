@@ -7,8 +7,6 @@ export interface Caller {
   readonly keyId: number
   /** Id of the host or sandbox whose data the request can access. */
   readonly hostId: number
-  /** Id of the owner of stored responses and page ends: the key or, in the sandbox, the key's current sandbox. */
-  readonly scope: number
   readonly isSandbox: boolean
   readonly permissions: readonly Permission[]
   /** Client address, for `login_ip` and the key's usage. */

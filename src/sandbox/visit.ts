@@ -18,8 +18,8 @@ export interface Observed {
   operation: string
   /** Time of arrival on the database's clock. */
   at: Date
-  /** Scope of the request's sandbox. */
-  scope: number
+  sandboxId: number
+  keyId: number
   requestId: string | null
   /** Status of the response, even if a fault drops or cuts it; 200 for a page that is sent as a 304. */
   status: number
@@ -115,7 +115,7 @@ class SandboxVisit implements Visit {
 
   async open(): Promise<number> {
     if (!this.sandbox) this.use(await openSandbox(this.sandboxes, this.keyId))
-    return this.scope
+    return this.sandboxId
   }
 
   async beforeWrite(): Promise<void> {
@@ -126,7 +126,7 @@ class SandboxVisit implements Visit {
   async afterWrite(body: RequestInput['body']): Promise<void> {
     const items = Array.isArray(body?.data) ? body.data.length : 1
     const bytes = body ? Buffer.byteLength(JSON.stringify(body)) : 0
-    await recordWrite(this.sandboxes, this.scope, { documents: items * documentsPerItem, bytes })
+    await recordWrite(this.sandboxes, this.sandboxId, { documents: items * documentsPerItem, bytes })
   }
 
   async respond(answered: Answered, send: () => Sent | undefined): Promise<Sent | undefined> {
@@ -156,7 +156,7 @@ class SandboxVisit implements Visit {
     return this.arrival.limits.key.id
   }
 
-  private get scope(): number {
+  private get sandboxId(): number {
     return this.sandbox?._id ?? 0
   }
 
@@ -180,7 +180,7 @@ class SandboxVisit implements Visit {
 
   /** Reports the request to the observer. Without an injected fault, a disconnected client is reported as `broken`. */
   private async report(answered: Answered): Promise<void> {
-    const { sandbox, sandboxes, arrival, at, scope } = this
+    const { sandbox, sandboxes, arrival, at, sandboxId, keyId } = this
     if (sandbox?.observer_id == null) return
     const { request, route, set } = arrival
     const { query, sent } = answered
@@ -188,7 +188,8 @@ class SandboxVisit implements Visit {
     await sandboxes.observer.observe(sandboxes.db, sandbox.observer_id, {
       operation: `${request.method} ${route}`,
       at,
-      scope,
+      sandboxId,
+      keyId,
       requestId: requestIdOf({ set }) ?? null,
       status,
       fault: this.fault ?? (request.signal.aborted ? 'broken' : null),

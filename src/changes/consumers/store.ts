@@ -5,16 +5,16 @@ import { isDuplicate } from '../../platform/mongo/errors.ts'
 import { type Consumer, consumerModel } from './model.ts'
 import type { ConsumedFeed } from './schema.ts'
 
-/** The host, scope and feed that a set of consumers belongs to. */
+/** The owner of the data, the key and the feed that a set of consumers belongs to. */
 export interface Owner {
   host_id: number
-  scope: number
+  key_id: number
   feed: ConsumedFeed
 }
 
 /** Returns the owner of the caller's consumers of a feed. */
-export function ownerOf({ hostId, scope }: Pick<Caller, 'hostId' | 'scope'>, feed: ConsumedFeed): Owner {
-  return { host_id: hostId, scope, feed }
+export function ownerOf({ hostId, keyId }: Pick<Caller, 'hostId' | 'keyId'>, feed: ConsumedFeed): Owner {
+  return { host_id: hostId, key_id: keyId, feed }
 }
 
 /** Returns an owner's consumers, sorted by name. The number of slots limits the length of the list. */

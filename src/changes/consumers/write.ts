@@ -48,7 +48,7 @@ export async function putConsumer(
       if (moved) return moved
     }
     const slot = await freeSlot(db, owner)
-    const consumer = { ...owner, key_id: caller.keyId, name, slot, ...position }
+    const consumer = { ...owner, name, slot, ...position }
     if (await insertConsumer(db, consumer)) return consumer
   }
 }

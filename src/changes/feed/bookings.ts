@@ -18,7 +18,7 @@ export interface BookingFeedQuery extends PositionQuery {
  */
 export async function toFeedQuery(
   db: Db,
-  caller: Pick<Caller, 'hostId' | 'scope'>,
+  caller: Pick<Caller, 'hostId' | 'keyId'>,
   query: BookingFeedQuery,
 ): Promise<FeedQuery<ChangeFilter>> {
   const { hostId } = caller

@@ -19,7 +19,7 @@ export interface MessageFeedQuery extends PositionQuery {
  */
 export async function toMessageFeedQuery(
   db: Db,
-  caller: Pick<Caller, 'hostId' | 'scope'>,
+  caller: Pick<Caller, 'hostId' | 'keyId'>,
   query: MessageFeedQuery,
 ): Promise<FeedQuery<MessageFilter>> {
   const { hostId } = caller

@@ -34,14 +34,14 @@ export async function readFeedPage<Row, Filter extends { host_id: number }>(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   source: FeedSource<Row, Filter>,
   { filter, updated_after, cursor, identity, sent }: FeedQuery<Filter>,
-  { scope, page }: { scope: number; page: PageRequest },
+  { keyId, page }: { keyId: number; page: PageRequest },
 ): Promise<FeedPage<Row>> {
   const position = cursor === undefined ? null : readCursor(source.name, cursor)
   const updatedAfter = updated_after === undefined ? null : parseFeedTime(updated_after)
   const matched: Matched<Filter> = { filter, after: updatedAfter }
   const hostId = filter.host_id
   const clockBefore = lastReadClock(db, source, hostId)
-  const ends = new PageEnds(db, hostId, [hostId, scope, ...identity, page.perPage], clock(hostId))
+  const ends = new PageEnds(db, hostId, [hostId, keyId, ...identity, page.perPage], clock(hostId))
   const { version, skip } = position
     ? { version: position.version, skip: 0 }
     : await startOf(db, source, matched, { page, ends })

@@ -53,7 +53,7 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   const isPeek = prefersPeek(context.request.headers)
   const initial = await buildQuery()
   const readPage = async (query: FeedQuery<Filter>) => {
-    const found = await readFeedPage(app, source, query, { scope: context.caller.scope, page })
+    const found = await readFeedPage(app, source, query, { keyId: context.caller.keyId, page })
     if (!isPeek) recordRead(app, source, query, { caller: context.caller, last: found.rows.at(-1) })
     return found
   }

@@ -69,7 +69,7 @@ export async function runIdempotently<T, Envelope extends object>(
 }
 
 function claimOf({ claimSecret }: AppContext, context: IdempotentContext, idempotencyKey: string): Claim {
-  const { hostId: host_id, scope: key_id } = context.caller
+  const { hostId: host_id, keyId: key_id } = context.caller
   const endpoint = endpointOf(context)
   const hash = new Bun.CryptoHasher('sha256', claimSecret)
     .update(JSON.stringify([key_id, endpoint, idempotencyKey]))

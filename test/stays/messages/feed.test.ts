@@ -162,7 +162,7 @@ test('in the sandbox a guest can be made to reply, but not in a closed conversat
 })
 
 test('if a sandbox is cleared during a request, the feed is empty and a write is a retryable conflict', async () => {
-  const gone = { hostId: 987_654_321, scope: 987_654_321 }
+  const gone = { hostId: 987_654_321, keyId: 987_654_321 }
   const question = await toMessageFeedQuery(db, gone, {})
   const { rows } = await readFeedPage(service.live, messageFeed, question, {
     ...gone,
