@@ -110,15 +110,15 @@ export function readEmail(text: string): string {
 /** The resources available to a command that changes something. */
 export interface Act extends Administration {
   /** Writes the audit entry for an action on a host's data, in the action's own transaction if it has one. */
-  record(session: Session | null, hostId: number, reason?: string | null): Promise<void>
+  record(session: Session | null, ownerId: number, reason?: string | null): Promise<void>
   /**
    * Changes a host's data and writes the audit entry in one transaction, which all model operations of `change` join.
    *
-   * @param hostId null for actions on hosts and keys themselves
+   * @param ownerId null for actions on hosts and keys themselves
    * @param keepsReason returns false if the result's guest is erased; no reason is then stored (decisions §26)
    */
   inAuditedTransaction<T>(
-    hostId: number | null,
+    ownerId: number | null,
     change: () => Promise<T>,
     keepsReason?: (done: T) => boolean,
   ): Promise<T>
@@ -137,12 +137,12 @@ export async function administer<T>(
 ): Promise<T> {
   return withSoundClock(async (administration) => {
     const { db, clock } = administration
-    const write = (session: Session | null, host_id: number | null, reason: string | null = why) =>
-      recordAction(db, { host_id, at: clock(), action, target, reason }, session)
-    const together = <R>(host_id: number | null, change: () => Promise<R>, keepsReason = (_: R) => true) =>
+    const write = (session: Session | null, owner_id: number | null, reason: string | null = why) =>
+      recordAction(db, { owner_id, at: clock(), action, target, reason }, session)
+    const together = <R>(owner_id: number | null, change: () => Promise<R>, keepsReason = (_: R) => true) =>
       inAmbientTransaction(db, async (session) => {
         const done = await change()
-        await write(session, host_id, keepsReason(done) ? why : null)
+        await write(session, owner_id, keepsReason(done) ? why : null)
         return done
       })
     const act: Act = { ...administration, record: write, inAuditedTransaction: together }

@@ -78,7 +78,7 @@ const migrate = command({
           if (finish) await finishMigrations(database, release)
         }
         const target = finish ? 'this release, finished' : 'this release'
-        await recordAction(db, { host_id: null, at: clock(), action: 'db migrate', target })
+        await recordAction(db, { owner_id: null, at: clock(), action: 'db migrate', target })
         print(args, plan, render)
         if (await isUnfinished(databases))
           note('Once no process of an earlier release is running, run this command again with --finish')

@@ -44,7 +44,7 @@ const find = command({
       await requireFinished(db)
       const rows = (await findUsersByEmail(db, email)).map((user) => ({
         user_id: user.id,
-        host_id: user.host_id,
+        host_id: user.owner_id,
         name: user.name,
         email: user.email,
         created_at: toTimestamp(user.created_at),
@@ -69,7 +69,7 @@ const exportCommand = command({
     const work = async ({ db, record }: Act) => {
       await requireFinished(db)
       const user = await findUserOfAnyHost(db, id)
-      await record(null, user.host_id)
+      await record(null, user.owner_id)
       return exportGuest(db, user)
     }
     const exported = await administer('guests export', `user ${id}`, work, { record: 'caller' })
@@ -146,7 +146,7 @@ async function selectErasures({ db, clock }: Administration, args: EraseValues):
   if (args.user !== undefined) {
     const user = await findUserOfAnyHost(db, parseId(args.user))
     if (!args['with-open-stays'])
-      requireNoOpenStay(await findBookingsOfUser(db, user.host_id, user.id), clock())
+      requireNoOpenStay(await findBookingsOfUser(db, user.owner_id, user.id), clock())
     return [{ guest: user }]
   }
   const before = args['stays-ended-before'] as string
@@ -206,7 +206,7 @@ async function findErasuresOf(db: Db, receipts: Receipt[]): Promise<Erasure[]> {
       (await findUserIfAny(db, host_id, user_id)) ??
       (await findUserOfAnyHost(db, user_id).catch(nullIfMissing))
     if (!user) continue
-    if (user.host_id !== host_id || user.created_at.getTime() !== Date.parse(user_created_at))
+    if (user.owner_id !== host_id || user.created_at.getTime() !== Date.parse(user_created_at))
       throw new Error(`User ${user_id} is not the user in the receipt: nothing was erased`)
     erasures.push({ guest: user, at: new Date(at) })
   }
@@ -229,7 +229,7 @@ async function requireFinished(db: Db): Promise<void> {
 
 const toListed = ({ guest }: Erasure) => ({
   user_id: guest.id,
-  host_id: guest.host_id,
+  host_id: guest.owner_id,
   name: guest.name,
   created_at: toTimestamp(guest.created_at),
 })

@@ -138,7 +138,7 @@ export function revokeUnseen({ db, clock }: Administration, id: number): Promise
   return inAmbientTransaction(db, async (session) => {
     await revokeKey(db, clock, String(id))
     const entry = {
-      host_id: null,
+      owner_id: null,
       action: 'keys revoke',
       target: `key ${id}`,
       reason: 'It could not be shown',

@@ -42,7 +42,7 @@ function toRecord({ _id, topic, attempts, parked, due_at, last_error, created_at
 function changeJob(action: string, id: string, change: (act: Act, found: Job) => Promise<Job>): Promise<Job> {
   const work = async (act: Act) => {
     const found = await findJob(act.db, id)
-    return act.inAuditedTransaction(found.host_id, () => change(act, found))
+    return act.inAuditedTransaction(found.owner_id, () => change(act, found))
   }
   return administer(action, `job ${id}`, work, { record: 'caller' })
 }

@@ -23,7 +23,7 @@ const listConsumers = command({
       find: ({ db, clock }) => consumersByLag(db, clock()),
       hint: () => 'the consumers furthest behind are shown first',
       toRow: ({ consumer, oldestPending }) => ({
-        host_id: consumer.host_id,
+        host_id: consumer.owner_id,
         key_id: consumer.key_id,
         feed: consumer.feed,
         name: consumer.name,
@@ -57,7 +57,7 @@ const listCertifications = command({
       hint: () => 'raise --limit to see older ones',
       toRow: (one) => ({
         id: one._id,
-        host_id: one.of_host,
+        host_id: one.host_id,
         key_id: one.key_id,
         profiles: one.profiles.join(', '),
         status: one.status,

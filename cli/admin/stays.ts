@@ -29,7 +29,7 @@ function toBookingRecord(booking: StoredBooking) {
   return {
     booking_id: booking.id,
     booking_reference: bookingReference(booking.id),
-    host_id: booking.host_id,
+    host_id: booking.owner_id,
     status: toStatusWord(booking.status),
     cancellation_reason: booking.cancellation_reason,
     version: toVersion(booking.updated_at),
@@ -51,7 +51,7 @@ function bookingCommand(name: 'confirm' | 'cancel', description: string, example
         return transitionBooking(act, booking, {
           to: name === 'cancel' ? 'cancelled' : 'confirmed',
           reason,
-          extraWrite: (session, kept) => act.record(session, booking.host_id, kept),
+          extraWrite: (session, kept) => act.record(session, booking.owner_id, kept),
         })
       }
       const moved = await administer(`bookings ${name}`, bookingTarget(id), move, { record: 'caller' })
@@ -77,14 +77,14 @@ function conversationCommand(name: 'close' | 'reopen', description: string) {
         async (act) => {
           const booking = await findBookingOfAnyHost(act.db, id)
           return act.inAuditedTransaction(
-            booking.host_id,
+            booking.owner_id,
             () => setConversationClosed(act, booking, name === 'close'),
             ({ erased_at }) => !erased_at,
           )
         },
         { record: 'caller', reason },
       )
-      const { booking_id, host_id, closed_at } = conversation
+      const { booking_id, owner_id: host_id, closed_at } = conversation
       const state = closed_at ? 'closed' : 'open'
       print(args, { booking_id, host_id, state, closed_at: toTimestampOrNull(closed_at) }, record)
     },
@@ -106,7 +106,7 @@ const reply = command({
       `booking ${id}`,
       async (act) => {
         const booking = await findBookingOfAnyHost(act.db, id)
-        const record = (session: Session) => act.record(session, booking.host_id)
+        const record = (session: Session) => act.record(session, booking.owner_id)
         return replyAsGuest(act, async () => booking, text, record)
       },
       { record: 'caller' },
@@ -139,12 +139,12 @@ const status = command({
       'listings status',
       `listing ${id} ${wanted}`,
       async (act) => {
-        const { host_id } = await findListingOfAnyHost(act.db, id)
-        return act.inAuditedTransaction(host_id, () => setListingStatus(act, { id, host_id }, wanted))
+        const { owner_id } = await findListingOfAnyHost(act.db, id)
+        return act.inAuditedTransaction(owner_id, () => setListingStatus(act, { id, owner_id }, wanted))
       },
       { record: 'caller', reason },
     )
-    const { host_id, listing_status, content, updated_at } = listing
+    const { owner_id: host_id, listing_status, content, updated_at } = listing
     const shown = { id, host_id, name: content.name, listing_status, updated_at: toTimestamp(updated_at) }
     print(args, shown, record)
   },

@@ -12,7 +12,7 @@ import { limitArgument, parseId } from '../shared/values.ts'
 import { printEntries, readReason, reasonArgument, withDatabase, withSoundClock } from './administer.ts'
 
 function toRecord(webhook: Webhook) {
-  return { ...serializeWebhook(webhook), host_id: webhook.host_id, ...toGap(webhook) }
+  return { ...serializeWebhook(webhook), host_id: webhook.owner_id, ...toGap(webhook) }
 }
 
 /** Returns the versions after which a partner must read the feeds to catch up after the endpoint's last outage. */

@@ -76,20 +76,20 @@ export async function advance(
   certification: Certification,
 ): Promise<number> {
   const now = app.clockWatch.databaseNow()
-  const { scope, step, started_at, key_id } = certification
+  const { sandbox_id: sandboxId, step, started_at, key_id } = certification
   const end = (status: 'failed' | 'expired', because: string) =>
     endCertification(app, certification, status, because)
-  if (scope === null || !step) {
+  if (sandboxId === null || !step) {
     if (now.getTime() - started_at.getTime() > fillMilliseconds)
       await end('failed', 'The sandbox could not be filled')
-  } else if (!(await isOpen(app.db, scope))) await end('failed', 'The sandbox was cleared')
+  } else if (!(await isOpen(app.db, sandboxId))) await end('failed', 'The sandbox was cleared')
   else if (!(await findUnexpiredKeyIds(app.liveDb, [key_id], now)).has(key_id))
     await end('failed', 'The key was revoked or has expired')
   else if (now.getTime() - step.began_at.getTime() > bounds.expiry)
     await end('expired', 'No step was completed for two hours')
   else {
     const start = performance.now()
-    const run = await runOf({ app, bounds, hostId: scope, certification, step })
+    const run = await runOf({ app, bounds, sandboxId, certification, step })
     const read = performance.now() - start
     if (step.state === 'played') await checkStep(run)
     else await playStep(run)
@@ -99,13 +99,15 @@ export async function advance(
 }
 
 /** Loads the state that a certification's step needs. */
-async function runOf(given: Pick<Run, 'app' | 'bounds' | 'hostId' | 'certification' | 'step'>): Promise<Run> {
-  const { app, bounds, hostId, certification, step } = given
+async function runOf(
+  given: Pick<Run, 'app' | 'bounds' | 'sandboxId' | 'certification' | 'step'>,
+): Promise<Run> {
+  const { app, bounds, sandboxId, certification, step } = given
   // The time is read before the records, so that the records include every request answered before that time.
   const now = app.clockWatch.databaseNow()
   const [records, played] = await Promise.all([
     findRecords(app.db, certification._id, step.after),
-    findRules(app.db, hostId),
+    findRules(app.db, sandboxId),
   ])
   return {
     ...given,
@@ -123,21 +125,26 @@ function courseStepOf({ certification, step }: Run): CourseStep {
 }
 
 async function playStep(run: Run): Promise<void> {
-  const { app, bounds, hostId, certification, step } = run
+  const { app, bounds, sandboxId, certification, step } = run
   const { db, clockWatch } = app
   const courseStep = courseStepOf(run)
   let present: Certification | null = certification
   const faults = courseStep.faults?.(run) ?? []
   const hints = courseStep.hintFault ? [everyHint(courseStep.hintFault)] : []
   const set = (until: Date | null) =>
-    replaceRules(db, hostId, [...faults.map((fault) => timedRule(fault, until)), ...hints], certification._id)
+    replaceRules(
+      db,
+      sandboxId,
+      [...faults.map((fault) => timedRule(fault, until)), ...hints],
+      certification._id,
+    )
   // A process that takes over a released step must not restart faults that have already started.
   if (step.state === 'begun') {
     // The product must not read any of the step's changes before all of them are visible, so the first fault lasts
     // until the step has been played. After that, all faults are reset and start with the next matching request.
     const until = courseStep.play ? new Date(run.now.getTime() + bounds.expiry) : null
     await set(until)
-    await releaseHeld(db, hostId)
+    await releaseHeld(db, sandboxId)
     present = await changeCertification(db, certification, { step: { ...step, state: 'released' } })
     if (!present) return
   }
@@ -197,7 +204,7 @@ async function checkStep(run: Run): Promise<void> {
  * @param certification the certification with the current step's cases and facts, which are not stored yet
  */
 async function beginNextStep(certification: Certification, done: Run): Promise<void> {
-  const { app, bounds, hostId } = done
+  const { app, bounds, sandboxId } = done
   const { profiles, cases, facts } = certification
   const course = courseOf(profiles)
   const index = done.step.index + 1
@@ -209,9 +216,9 @@ async function beginNextStep(certification: Certification, done: Run): Promise<v
   // A product may act as soon as it starts, before `next` asks for an action, so requests sent during `startStep` also
   // count.
   const after = course[done.step.index] === startStep ? done.step.after : done.lastOrdinal
-  const clock = await readHostClock(app.db, hostId)
+  const clock = await readHostClock(app.db, sandboxId)
   const begun = newStep({ index, after, memo: { after: clock }, now: app.clockWatch.databaseNow() })
-  const run = await runOf({ app, bounds, hostId, certification, step: begun })
+  const run = await runOf({ app, bounds, sandboxId, certification, step: begun })
   const step = { ...begun, memo: { ...begun.memo, ...(await courseStepOf(run).prepare?.(run)) } }
   // The step is stored before it is played, so that another process can take it over.
   const stored = await changeCertification(app.db, certification, { cases, facts, step })

@@ -108,11 +108,11 @@ export const bookingSteps: CourseStep[] = [
       text: 'Cancel this booking',
       ...(facts.booking ? { booking_id: facts.booking } : {}),
     }),
-    async check({ app, hostId, certification: { facts } }) {
+    async check({ app, sandboxId, certification: { facts } }) {
       const { booking: id } = facts
       if (!id) return done({ 'bookings.cancel': skipped('No booking was made') })
       const statuses = [bookingStatus.cancelled]
-      const cancelled = await findNewestBooking(app.db, hostId, { id, statuses })
+      const cancelled = await findNewestBooking(app.db, sandboxId, { id, statuses })
       return cancelled ? done({ 'bookings.cancel': passed }) : {}
     },
     late: () => 'The booking was not cancelled',
@@ -129,8 +129,8 @@ function bookAction(stay: StayToBook, text = 'Book this stay for a guest'): Next
   return { action: 'book', text, user_id: guestId, ...stay }
 }
 
-function firstDay({ app, hostId }: Run): string {
-  return addDays(toDay(app.clock(hostId)), 35)
+function firstDay({ app, sandboxId }: Run): string {
+  return addDays(toDay(app.clock(sandboxId)), 35)
 }
 
 /**
@@ -178,7 +178,7 @@ function wrongAfterLoss(requests: RequestRecord[], bookings: number): Results | 
 async function takeUnits(run: Run, { checkin_at, checkout_at, ...place }: StayToBook): Promise<void> {
   const stay = { checkin_at, checkout_at }
   const nights = { from: checkin_at, to: addDays(checkout_at, -1) }
-  const units = await readNights(run.app.db, run.hostId, [place.room_type_id], nights)
+  const units = await readNights(run.app.db, run.sandboxId, [place.room_type_id], nights)
   if (units.get(place.room_type_id)?.every(({ left }) => left === 0) ?? true) return
   await setUnits(run, place, stay, 1)
   await book(run, { user_id: await makeGuest(run), place, stay }).catch((error) => {

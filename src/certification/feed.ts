@@ -257,9 +257,9 @@ function waitForClock(name: string, next: Next): CourseStep {
     name,
     cases: [],
     next,
-    async check({ app, hostId, now, step, bounds }) {
+    async check({ app, sandboxId, now, step, bounds }) {
       const isOver = now.getTime() - step.began_at.getTime() > bounds.catchUp
-      return { isDone: isOver || (await readHostClock(app.db, hostId)) < now }
+      return { isDone: isOver || (await readHostClock(app.db, sandboxId)) < now }
     },
   }
 }

@@ -187,7 +187,7 @@ function hasPushedAll(run: Run): boolean {
 
 /** Returns the nights that a product is asked to push: `yearDays` nights starting tomorrow, for every room type. */
 async function yearOf(run: Run): Promise<YearToPush> {
-  const tomorrow = addDays(toDay(run.app.clock(run.hostId)), 1)
+  const tomorrow = addDays(toDay(run.app.clock(run.sandboxId)), 1)
   return {
     room_types: await roomTypesOf(run),
     start_date: tomorrow,
@@ -196,9 +196,9 @@ async function yearOf(run: Run): Promise<YearToPush> {
 }
 
 /** Returns the nights' current units, by room type id. */
-function nightsOf({ app, hostId }: Run, { room_types, start_date, end_date }: YearToPush) {
+function nightsOf({ app, sandboxId }: Run, { room_types, start_date, end_date }: YearToPush) {
   const ids = room_types.map(({ room_type_id }) => room_type_id)
-  return readNights(app.db, hostId, ids, { from: start_date, to: end_date })
+  return readNights(app.db, sandboxId, ids, { from: start_date, to: end_date })
 }
 
 /** Returns the number of ranges of consecutive nights with equal units, which is the minimum number of items needed. */

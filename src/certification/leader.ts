@@ -88,8 +88,8 @@ export class CertificationLeader {
   private async advanceAll(now: Date): Promise<void> {
     const running = await findAllRunning(this.app.db)
     if (running.length === 0) this.checksToSkip = checksSkippedWhenIdle
-    const scopes = running.map(({ scope }) => scope).filter((scope) => scope !== null)
-    if (scopes.length > 0) await this.app.clocks.refresh(scopes)
+    const sandboxIds = running.map(({ sandbox_id }) => sandbox_id).filter((id) => id !== null)
+    if (sandboxIds.length > 0) await this.app.clocks.refresh(sandboxIds)
     for (const id of this.pausedUntil.keys())
       if (!running.some(({ _id }) => _id === id)) this.pausedUntil.delete(id)
     const waiting = running.values()
@@ -105,11 +105,11 @@ export class CertificationLeader {
 
   /** Advances a certification. If that fails, `next` explains why the course cannot continue. */
   private async advance(certification: Certification): Promise<void> {
-    const { _id, scope } = certification
+    const { _id, sandbox_id: sandboxId } = certification
     if ((this.pausedUntil.get(_id) ?? 0) > performance.now()) return
     try {
       // The sandbox must not expire while a certification is running in it.
-      if (scope !== null) await keepOpen(this.app, scope)
+      if (sandboxId !== null) await keepOpen(this.app, sandboxId)
       const read = await advance(this.app, this.bounds, certification)
       this.pause(_id, pauseFactor * Math.max(0, read - readAllowanceMilliseconds))
     } catch (error) {

@@ -90,13 +90,10 @@ const stepFields = {
 const fields = {
   _id: field.number,
   key_id: field.number,
-  /**
-   * Id of the key's host. The field is not named `host_id`, because documents with a `host_id` are deleted with their
-   * sandbox.
-   */
-  of_host: field.number,
-  /** Scope of the sandbox in which the certification runs; null until the sandbox is filled. */
-  scope: field.numberOrNull,
+  /** The key's host. */
+  host_id: field.number,
+  /** The sandbox in which the certification runs; null until the sandbox is filled. */
+  sandbox_id: field.numberOrNull,
   seed: field.text,
   profiles: field.list<Profile>(String),
   status: field.literal<'running' | 'passed' | 'failed' | 'expired'>(),

@@ -56,7 +56,7 @@ export async function readPagePlace(db: Db, seen: Observed): Promise<PagePlace |
   if (page > 1) return { isFirst: false, from: beforeFirst(seen) }
   if (consumer === undefined)
     return { isFirst: true, from: updated_after === undefined ? null : parseFeedTime(updated_after) }
-  const owner = ownerOf({ hostId: seen.sandboxId, keyId: seen.keyId }, 'bookings')
+  const owner = ownerOf({ ownerId: seen.sandboxId, keyId: seen.keyId }, 'bookings')
   return { isFirst: true, from: (await findConsumerIfAny(db, owner, consumer))?.acknowledged ?? null }
 }
 

@@ -75,10 +75,10 @@ export async function findOpenStay(
 }
 
 /** Returns the room types of all listings in the sandbox. */
-export async function roomTypesOf({ app, hostId }: Stage): Promise<Place[]> {
+export async function roomTypesOf({ app, sandboxId }: Stage): Promise<Place[]> {
   const page = { page: 1, perPage: 100 }
   const wanted = { listingId: undefined, roomTypeId: undefined }
-  const { listings } = await findRoomTypesPage(app.db, hostId, wanted, page)
+  const { listings } = await findRoomTypesPage(app.db, sandboxId, wanted, page)
   return listings.flatMap(({ listingId, roomTypeIds }) =>
     roomTypeIds.map((room_type_id) => ({ listing_id: listingId, room_type_id })),
   )

@@ -129,11 +129,11 @@ export async function progressOf(
   app: SandboxContext,
   certification: Certification,
 ): Promise<CertificationView['progress']> {
-  const { _id, status, scope: hostId, step, profiles } = certification
-  if (status !== 'running' || hostId === null || !step) return null
+  const { _id, status, sandbox_id: sandboxId, step, profiles } = certification
+  if (status !== 'running' || sandboxId === null || !step) return null
   const [last, missing = []] = await Promise.all([
     findLastRecord(app.db, _id),
-    courseOf(profiles)[step.index]?.missing?.({ app, hostId, certification, step }),
+    courseOf(profiles)[step.index]?.missing?.({ app, sandboxId, certification, step }),
   ])
   return {
     last_request_at: toTimestampOrNull(last?.at),

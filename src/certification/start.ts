@@ -68,13 +68,13 @@ export async function startCertification(
 /** Ends the key's running certification if its sandbox was cleared and the leader has not noticed yet. */
 async function endCleared(app: SandboxContext, keyId: number): Promise<void> {
   const running = await findRunning(app.db, keyId)
-  if (running && running.scope !== null && !(await isOpen(app.db, running.scope)))
+  if (running && running.sandbox_id !== null && !(await isOpen(app.db, running.sandbox_id)))
     await endCertification(app, running, 'failed', 'The sandbox was cleared')
 }
 
 async function insert(
   { db, ids, clockWatch }: SandboxContext,
-  { keyId, hostId }: Caller,
+  { keyId, host }: Caller,
   profiles: Profile[],
   seed: string,
 ): Promise<Certification> {
@@ -82,7 +82,7 @@ async function insert(
   const certification = newCertification({
     _id: await ids('certification'),
     key_id: keyId,
-    of_host: hostId,
+    host_id: host.id,
     seed,
     profiles,
     started_at: now,
@@ -111,13 +111,13 @@ async function runningAlready(db: Db, keyId: number): Promise<DomainError> {
 async function fill(app: SandboxContext, certification: Certification): Promise<Certification> {
   const { key_id: keyId } = certification
   await clearSandboxes(app, { key_id: keyId })
-  const { _id: scope } = await openSandbox(app, keyId)
-  return whileOpen(app.db, scope, () => begin({ app, hostId: scope, keyId }, certification))
+  const { _id: sandboxId } = await openSandbox(app, keyId)
+  return whileOpen(app.db, sandboxId, () => begin({ app, sandboxId, keyId }, certification))
 }
 
 /** Creates the bookings and stores the first step. */
 async function begin(stage: Stage, certification: Certification): Promise<Certification> {
-  const { app, hostId: scope } = stage
+  const { app, sandboxId } = stage
   const guest = await makeGuest(stage)
   const stay = stayFrom(stage, null)
   const places = await placesFor(stage, null, stay, bookingsAtStart)
@@ -128,8 +128,8 @@ async function begin(stage: Stage, certification: Certification): Promise<Certif
         .slice(start, start + concurrentBookings)
         .map((place) => book(stage, { user_id: guest, place, stay })),
     )
-  await beginObservation(app.db, scope, certification._id)
-  const begun = { scope, ...firstStep(app.clockWatch.databaseNow()) }
+  await beginObservation(app.db, sandboxId, certification._id)
+  const begun = { sandbox_id: sandboxId, ...firstStep(app.clockWatch.databaseNow()) }
   const filled = await changeCertification(app.db, certification, begun)
   if (filled) return filled
   // The certification has ended, perhaps before its observation began.

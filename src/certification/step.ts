@@ -34,7 +34,7 @@ export interface CourseStep {
 }
 
 /** The part of a {@link Run} that is needed to find the missing bookings. */
-export type MissingBookingsContext = Pick<Run, 'app' | 'hostId' | 'certification' | 'step'>
+export type MissingBookingsContext = Pick<Run, 'app' | 'sandboxId' | 'certification' | 'step'>
 
 /** The certification's state, as passed to a step. */
 export interface Run extends Stage {
@@ -121,8 +121,8 @@ export function requireNextAction<A extends Next['action']>(
 const allBookings = 10_000
 
 /** Returns the current state of all bookings changed after a version, or of all bookings if `after` is null. */
-export function changesAfter({ app, hostId }: Pick<Stage, 'app' | 'hostId'>, after: Date | null) {
-  return findChanges(app.db, { host_id: hostId }, after, { skip: 0, limit: allBookings })
+export function changesAfter({ app, sandboxId }: Pick<Stage, 'app' | 'sandboxId'>, after: Date | null) {
+  return findChanges(app.db, { owner_id: sandboxId }, after, { skip: 0, limit: allBookings })
 }
 
 /** Returns the step's requests to a route. */

@@ -27,7 +27,7 @@ const keptOfKey = 20
 /** What is known of a certification when it starts. */
 type NewCertification = Pick<
   Certification,
-  '_id' | 'key_id' | 'of_host' | 'seed' | 'profiles' | 'started_at' | 'secret'
+  '_id' | 'key_id' | 'host_id' | 'seed' | 'profiles' | 'started_at' | 'secret'
 >
 
 /** How long a certification is kept. */
@@ -38,8 +38,8 @@ export function newCertification(start: NewCertification): Certification {
   return {
     _id: start._id,
     key_id: start.key_id,
-    of_host: start.of_host,
-    scope: null,
+    host_id: start.host_id,
+    sandbox_id: null,
     seed: start.seed,
     profiles: start.profiles,
     status: 'running',
@@ -119,7 +119,7 @@ export function listAllCertifications(
   db: Db,
   { hostId, limit }: { hostId?: number | undefined; limit: number },
 ): Promise<Certification[]> {
-  const filter = hostId === undefined ? {} : { of_host: hostId }
+  const filter = hostId === undefined ? {} : { host_id: hostId }
   return certificationModel(db).find(filter).sort({ _id: -1 }).limit(limit).lean()
 }
 

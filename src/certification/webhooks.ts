@@ -19,8 +19,8 @@ export const webhookSteps: CourseStep[] = [
       action: 'start',
       text: 'Register the endpoint of the product in the sandbox (`POST /sandbox/webhooks`) and keep the product running',
     },
-    async check({ app, hostId }) {
-      const webhooks = await listWebhooks(app.db, hostId)
+    async check({ app, sandboxId }) {
+      const webhooks = await listWebhooks(app.db, sandboxId)
       return {
         isDone: webhooks.some(({ enabled, events }) => enabled && events.includes('booking.changed')),
       }
@@ -142,8 +142,8 @@ function reasonOf({ error, error_detail }: WebhookDelivery): string {
 }
 
 /** Returns the step's hints that have been attempted and are not in flight, oldest first. */
-async function triedHints({ app, hostId, step }: Run): Promise<WebhookDelivery[]> {
-  const hints = await findBookingHints(app.db, hostId, step.began_at)
+async function triedHints({ app, sandboxId, step }: Run): Promise<WebhookDelivery[]> {
+  const hints = await findBookingHints(app.db, sandboxId, step.began_at)
   return hints.filter(({ attempts, in_flight }) => attempts > 0 && !in_flight)
 }
 
@@ -153,8 +153,8 @@ async function hintsWith(run: Run, fault: FaultName): Promise<WebhookDelivery[]>
 }
 
 /** Returns true if the product has accepted any hint since the certification started. */
-async function hasAcceptedHint({ app, hostId, certification }: Run): Promise<boolean> {
-  const hints = await findBookingHints(app.db, hostId, certification.started_at)
+async function hasAcceptedHint({ app, sandboxId, certification }: Run): Promise<boolean> {
+  const hints = await findBookingHints(app.db, sandboxId, certification.started_at)
   return hints.some(({ response_status }) => isAccepted(response_status))
 }
 

@@ -1,10 +1,10 @@
 /**
  * Returns the current time. The clock is passed in as a dependency so that tests can move it.
  *
- * @param hostId id of the host or sandbox whose data is being timestamped or checked for age. A sandbox's clock may be
+ * @param ownerId id of the host or sandbox whose data is being timestamped or checked for age. A sandbox's clock may be
  * ahead (decisions §22). If omitted, the clock returns the service's own time.
  */
-export type Clock = (hostId?: number) => Date
+export type Clock = (ownerId?: number) => Date
 
 export const systemClock: Clock = () => new Date()
 

@@ -19,7 +19,7 @@ export interface LimitState {
 /** The parts of a request that a route's `check` and `current` receive before the body is validated. */
 export interface CheckInput {
   /** The fields of the request's `Caller` that are needed to find a resource. */
-  caller: { hostId: number; keyId: number }
+  caller: { ownerId: number; keyId: number }
   params: Record<string, string | undefined>
   /** The body as it was sent. */
   body: Record<string, unknown>

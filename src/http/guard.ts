@@ -112,18 +112,24 @@ async function guardRequest(app: AppContext, access: Access, queryForm: QueryFor
   if (isWrite(request)) app.clockWatch.requireSound()
   if (access.provider) requireProvider(params.provider)
   const idempotencyKey = access.idempotent ? readIdempotencyKey(request.headers) : undefined
-  const hostId = (await visit?.open()) ?? host.id
+  const ownerId = (await visit?.open()) ?? host.id
   const body = access.body && (await readBody(app, request, host.id, access.body))
   const caller: Caller = {
     keyId: key.id,
-    hostId,
+    ownerId,
     isSandbox: app.environment.name === 'sandbox',
     permissions: key.permissions,
     address: facts.address ?? '',
-    host: { name: host.name, email: host.email, createdAt: host.created_at, lastLoginAt: host.last_login_at },
+    host: {
+      id: host.id,
+      name: host.name,
+      email: host.email,
+      createdAt: host.created_at,
+      lastLoginAt: host.last_login_at,
+    },
   }
   if (body) {
-    const checked = { caller, params, body, now: app.clock(hostId) }
+    const checked = { caller, params, body, now: app.clock(ownerId) }
     const current = () => access.current?.(checked).catch(unlessMissing)
     setReadOptions(body, { problems: access.check?.(checked) ?? [], isStrict, current })
   }

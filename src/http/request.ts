@@ -5,13 +5,13 @@ import type { Permission } from './permissions.ts'
 /** The sender of an authorized request. */
 export interface Caller {
   readonly keyId: number
-  /** Id of the host or sandbox whose data the request can access. */
-  readonly hostId: number
+  /** The host or sandbox whose data the request reads and changes. */
+  readonly ownerId: number
   readonly isSandbox: boolean
   readonly permissions: readonly Permission[]
   /** Client address, for `login_ip` and the key's usage. */
   readonly address: string
-  readonly host: { name: string; email: string; createdAt: Date; lastLoginAt: Date | null }
+  readonly host: { id: number; name: string; email: string; createdAt: Date; lastLoginAt: Date | null }
 }
 
 /** A request's input other than its path and query. */
@@ -66,7 +66,7 @@ export interface Visit {
   refuse(): Promise<void>
   /** Runs after the rate limit and address checks. May throw to respond instead of the route. */
   enter(): Promise<void>
-  /** Runs after the permission check. Returns the id to use instead of the host id. */
+  /** Runs after the permission check. Returns the id of the sandbox, which owns the request's data instead of the host. */
   open(): Promise<number>
   /** Runs before the handler of a write. May throw to refuse the write. */
   beforeWrite(): Promise<void>

@@ -39,7 +39,7 @@ export async function seedDemo(app: Pick<AppContext, 'db' | 'clock' | 'ids'>): P
   })
   const user = await prepareUser(
     app,
-    { hostId: host.id, keyId: record.id, address: '127.0.0.1' },
+    { ownerId: host.id, keyId: record.id, address: '127.0.0.1' },
     normalize(UserCreate, userBody),
   )
   const { id: user_id } = await runUnit(db, user)

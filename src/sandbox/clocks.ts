@@ -12,7 +12,7 @@ export const maxAheadSeconds = 400 * 86_400
  * with secrets that have ended, for example.
  */
 export class SandboxClocks {
-  /** Offset of each clock in seconds, by scope. Clocks that were never moved are absent. */
+  /** Offset of each clock in seconds, by sandbox. Clocks that were never moved are absent. */
   private readonly ahead = new Map<number, number>()
 
   constructor(
@@ -20,24 +20,24 @@ export class SandboxClocks {
     private readonly real: Clock,
   ) {}
 
-  readonly clock: Clock = (scope) => {
-    const ahead = scope === undefined ? 0 : (this.ahead.get(scope) ?? 0)
+  readonly clock: Clock = (sandboxId) => {
+    const ahead = sandboxId === undefined ? 0 : (this.ahead.get(sandboxId) ?? 0)
     return new Date(this.real().getTime() + ahead * 1000)
   }
 
   /** Records an offset in seconds. Offsets only grow, so a lower offset is out of date and is ignored. */
-  note(scope: number, seconds: number): void {
-    if (seconds > (this.ahead.get(scope) ?? 0)) this.ahead.set(scope, seconds)
+  note(sandboxId: number, seconds: number): void {
+    if (seconds > (this.ahead.get(sandboxId) ?? 0)) this.ahead.set(sandboxId, seconds)
   }
 
   /**
    * Reloads the offsets of the given sandboxes, or of all sandboxes, and removes the offsets of those that have ended.
    */
-  async refresh(scopes?: number[]): Promise<void> {
-    const before = scopes ?? [...this.ahead.keys()]
-    const ahead = await findAhead(this.db, scopes)
+  async refresh(sandboxIds?: number[]): Promise<void> {
+    const before = sandboxIds ?? [...this.ahead.keys()]
+    const ahead = await findAhead(this.db, sandboxIds)
     const found = new Map(ahead.map(({ _id, ahead_seconds }) => [_id, ahead_seconds]))
-    for (const scope of before) if (!found.has(scope)) this.ahead.delete(scope)
-    for (const [scope, seconds] of found) this.note(scope, seconds)
+    for (const sandboxId of before) if (!found.has(sandboxId)) this.ahead.delete(sandboxId)
+    for (const [sandboxId, seconds] of found) this.note(sandboxId, seconds)
   }
 }

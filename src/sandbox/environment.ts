@@ -7,7 +7,7 @@ import { HostChanges } from '../versions/changes.ts'
 import { SandboxClocks } from './clocks.ts'
 import type { SandboxContext } from './context.ts'
 import { takeHintFault } from './rules-store.ts'
-import { prepareSandbox, type ScopedModel, sandboxDatabase, sweepSandboxes } from './store.ts'
+import { type OwnedModel, prepareSandbox, sandboxDatabase, sweepSandboxes } from './store.ts'
 import { type Observer, visitsOf } from './visit.ts'
 
 const sweepEveryMilliseconds = 60_000
@@ -22,7 +22,7 @@ const sweepEveryMilliseconds = 60_000
  */
 export async function openSandboxEnvironment(
   live: AppContext,
-  models: ScopedModel[],
+  models: OwnedModel[],
   topicsOf: (context: Pick<AppContext, 'db' | 'clock' | 'config'>) => Topics,
   observer: Observer,
 ): Promise<{ context: SandboxContext; close(): Promise<void> }> {
@@ -42,8 +42,8 @@ export async function openSandboxEnvironment(
     clock,
     changes,
     environment: { name: 'sandbox' },
-    refreshClocks: (scopes) => clocks.refresh(scopes),
-    hintFaultOf: (scope, event) => takeHintFault(db, scope, event, live.clockWatch.databaseNow()),
+    refreshClocks: (sandboxIds) => clocks.refresh(sandboxIds),
+    hintFaultOf: (sandboxId, event) => takeHintFault(db, sandboxId, event, live.clockWatch.databaseNow()),
   })
   webhooks.start()
   const ids = sequenceIds(db)

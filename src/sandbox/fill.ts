@@ -72,10 +72,10 @@ function filledTooOften(seconds: number): DomainError {
 
 async function fillSandbox(store: SandboxOpening, keyId: number): Promise<OpenSandbox> {
   const { db, clock, config, ids } = store
-  const scope = await ids('host')
+  const sandboxId = await ids('host')
   const due_at = new Date(clock().getTime() + maxFillMilliseconds)
   const sandbox = {
-    _id: scope,
+    _id: sandboxId,
     documents: 0,
     bytes: 0,
     ahead_seconds: 0,
@@ -84,14 +84,14 @@ async function fillSandbox(store: SandboxOpening, keyId: number): Promise<OpenSa
     observer_id: null,
   }
   await insertFilling(db, { ...sandbox, key_id: keyId, due_at })
-  await seedSandbox({ db, clock, config, ids, scope, keyId }, await lastVersionsOf(db, keyId))
+  await seedSandbox({ db, clock, config, ids, sandboxId, keyId }, await lastVersionsOf(db, keyId))
   try {
-    await openFilled(db, scope, clock())
+    await openFilled(db, sandboxId, clock())
     return sandbox
   } catch (error) {
     if (!isDuplicate(error)) throw error
     // Filling took so long that another request opened a sandbox for the key first.
-    await endSandboxes(store, { _id: scope })
+    await endSandboxes(store, { _id: sandboxId })
     throw busy()
   }
 }

@@ -2,7 +2,7 @@ import { DomainError } from '../core/errors.ts'
 import type { AppContext } from '../http/context.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { type Sandbox, sandboxModel } from './model.ts'
-import { type SandboxData, scopeFilters } from './store.ts'
+import { type SandboxData, sandboxFilters } from './store.ts'
 
 /** Lifetime of a sandbox after its last write (contract, Limits; decisions §13). */
 const lifetimeMilliseconds = 3_600_000
@@ -38,9 +38,9 @@ export async function insertFilling(db: Db, sandbox: Omit<Sandbox, 'state'>): Pr
 }
 
 /** Opens a filled sandbox to requests. Fails with a duplicate-key error if the key already has an open sandbox. */
-export async function openFilled(db: Db, scope: number, now: Date): Promise<void> {
+export async function openFilled(db: Db, sandboxId: number, now: Date): Promise<void> {
   const opened = { state: 'open', due_at: endAfter(now) } as const
-  await sandboxModel(db).updateOne({ _id: scope, state: 'filling' }, { $set: opened })
+  await sandboxModel(db).updateOne({ _id: sandboxId, state: 'filling' }, { $set: opened })
 }
 
 /** Upper bound on the number of documents that a write added, and the approximate size of its body in bytes. */
@@ -52,11 +52,11 @@ export interface Growth {
 /** Records a completed write. Adds to the sandbox's size and extends its lifetime to an hour from now. */
 export async function recordWrite(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  scope: number,
+  sandboxId: number,
   growth: Growth,
 ): Promise<void> {
   await sandboxModel(db).updateOne(
-    { _id: scope, state: 'open' },
+    { _id: sandboxId, state: 'open' },
     { $max: { due_at: endAfter(clock()) }, $inc: { ...growth } },
   )
 }
@@ -67,16 +67,19 @@ const renewMilliseconds = 60_000
 /** Keeps a sandbox open for another 59 to 60 minutes, even if nothing is written to it. */
 export async function keepOpen(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  scope: number,
+  sandboxId: number,
 ): Promise<void> {
   const due = endAfter(clock())
   const earlier = { $lt: new Date(due.getTime() - renewMilliseconds) }
-  await sandboxModel(db).updateOne({ _id: scope, state: 'open', due_at: earlier }, { $set: { due_at: due } })
+  await sandboxModel(db).updateOne(
+    { _id: sandboxId, state: 'open', due_at: earlier },
+    { $set: { due_at: due } },
+  )
 }
 
 /** Returns true if a sandbox is open. An expired sandbox stays open until it is swept. */
-export async function isOpen(db: Db, scope: number): Promise<boolean> {
-  return (await sandboxModel(db).exists({ _id: scope, state: 'open' })) !== null
+export async function isOpen(db: Db, sandboxId: number): Promise<boolean> {
+  return (await sandboxModel(db).exists({ _id: sandboxId, state: 'open' })) !== null
 }
 
 /**
@@ -86,11 +89,11 @@ export async function isOpen(db: Db, scope: number): Promise<boolean> {
  */
 export async function reserveRoom(
   context: Pick<SandboxData, 'db' | 'models'>,
-  scope: number,
+  sandboxId: number,
   documents: number,
 ): Promise<void> {
-  if ((await countDocuments(context, scope)) + documents > maxDocuments) throw full()
-  await sandboxModel(context.db).updateOne({ _id: scope }, { $inc: { documents } })
+  if ((await countDocuments(context, sandboxId)) + documents > maxDocuments) throw full()
+  await sandboxModel(context.db).updateOne({ _id: sandboxId }, { $inc: { documents } })
 }
 
 /**
@@ -116,10 +119,10 @@ function full(): DomainError {
 
 async function countDocuments(
   { db, models }: Pick<SandboxData, 'db' | 'models'>,
-  scope: number,
+  sandboxId: number,
 ): Promise<number> {
   let counted = 0
-  for (const { collection, filter } of scopeFilters(db, models, scope))
+  for (const { collection, filter } of sandboxFilters(db, models, sandboxId))
     if (counted < maxDocuments)
       counted += await db.collection(collection).countDocuments(filter, { limit: maxDocuments - counted })
   return counted
@@ -127,9 +130,9 @@ async function countDocuments(
 
 type Ahead = Pick<Sandbox, '_id' | 'ahead_seconds'>
 
-/** Returns the open sandboxes whose clocks are ahead, optionally only those of the given scopes. */
-export function findAhead(db: Db, scopes?: number[]): Promise<Ahead[]> {
-  const which = scopes ? { _id: { $in: scopes } } : {}
+/** Returns the open sandboxes whose clocks are ahead, optionally only those of the given sandboxes. */
+export function findAhead(db: Db, sandboxIds?: number[]): Promise<Ahead[]> {
+  const which = sandboxIds ? { _id: { $in: sandboxIds } } : {}
   return sandboxModel(db)
     .find({ ...which, state: 'open', ahead_seconds: { $gt: 0 } }, { ahead_seconds: 1 })
     .lean()
@@ -139,8 +142,13 @@ export function findAhead(db: Db, scopes?: number[]): Promise<Ahead[]> {
  * Moves a sandbox's clock ahead and returns its new offset. Returns null if the offset would exceed `maximum` seconds,
  * or if the sandbox is not open.
  */
-export function moveAhead(db: Db, scope: number, seconds: number, maximum: number): Promise<Ahead | null> {
-  const mayMove = { _id: scope, state: 'open', ahead_seconds: { $lte: maximum - seconds } } as const
+export function moveAhead(
+  db: Db,
+  sandboxId: number,
+  seconds: number,
+  maximum: number,
+): Promise<Ahead | null> {
+  const mayMove = { _id: sandboxId, state: 'open', ahead_seconds: { $lte: maximum - seconds } } as const
   return sandboxModel(db)
     .findOneAndUpdate(
       mayMove,

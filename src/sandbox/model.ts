@@ -3,7 +3,7 @@ import { field, type Stored, schemaOf } from '../platform/mongo/fields.ts'
 import type { FaultRule } from './faults/rule.ts'
 
 const fields = {
-  /** The scope, which replaces the host id in all of the sandbox's documents. */
+  /** The sandbox's id, which is the `owner_id` of all of the sandbox's documents. */
   _id: field.number,
   key_id: field.number,
   /** `filling` until all data is stored, `open` until the sandbox is cleared or swept, then `ended`. */

@@ -34,10 +34,10 @@ export function sandboxRoutes(app: SandboxContext) {
     .post(
       '/bookings/:booking_id/messages/guest',
       async (context) => {
-        const { hostId } = context.caller
+        const { ownerId: sandboxId } = context.caller
         const { text } = context.body.message
         const id = parsePathId(context.params.booking_id)
-        const message = await replyAsGuest(app, () => findBooking(app.db, hostId, id), text)
+        const message = await replyAsGuest(app, () => findBooking(app.db, sandboxId, id), text)
         return context.status(201, ok(context, { message: serializeMessage(message) }))
       },
       {

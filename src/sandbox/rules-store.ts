@@ -7,25 +7,28 @@ import { type Sandbox, sandboxModel } from './model.ts'
 type Rules = Pick<Sandbox, '_id' | 'rules' | 'rules_id' | 'observer_id'>
 
 /** Returns the rules of an open sandbox, or null if the sandbox is not open. */
-export function findRules(db: Db, scope: number): Promise<Rules | null> {
+export function findRules(db: Db, sandboxId: number): Promise<Rules | null> {
   const fields = { rules: 1, rules_id: 1, observer_id: 1 }
-  return sandboxModel(db).findOne({ _id: scope, state: 'open' }, fields).lean()
+  return sandboxModel(db).findOne({ _id: sandboxId, state: 'open' }, fields).lean()
 }
 
 /** Replaces all rules of an open sandbox if `observerId` is its current observer; null means no observer. */
 export async function replaceRules(
   db: Db,
-  scope: number,
+  sandboxId: number,
   rules: FaultRule[],
   observerId: number | null = null,
 ): Promise<void> {
   const change = { rules, rules_id: crypto.randomUUID() }
-  await sandboxModel(db).updateOne({ _id: scope, state: 'open', observer_id: observerId }, { $set: change })
+  await sandboxModel(db).updateOne(
+    { _id: sandboxId, state: 'open', observer_id: observerId },
+    { $set: change },
+  )
 }
 
 /** Starts observing a sandbox. */
-export async function beginObservation(db: Db, scope: number, observerId: number): Promise<void> {
-  await sandboxModel(db).updateOne({ _id: scope, state: 'open' }, { $set: { observer_id: observerId } })
+export async function beginObservation(db: Db, sandboxId: number, observerId: number): Promise<void> {
+  await sandboxModel(db).updateOne({ _id: sandboxId, state: 'open' }, { $set: { observer_id: observerId } })
 }
 
 /** Stops observing a key's open sandbox and removes its rules, if `observerId` is still the sandbox's observer. */
@@ -49,12 +52,12 @@ export function takeRequestFault(db: Db, found: Rules, route: string, now: Date)
 /** Counts a hint's first attempt. Returns the fault to inject into the hint, or null. */
 export async function takeHintFault(
   db: Db,
-  scope: number,
+  sandboxId: number,
   event: string,
   now: Date,
 ): Promise<HintFault | null> {
   const isOf = (rule: FaultRule) => isHintFault(rule.fault) && (rule.event === null || rule.event === event)
-  const found = await findRules(db, scope)
+  const found = await findRules(db, sandboxId)
   const taken = await takeRule(db, found, now, isOf)
   if (!taken || !isHintFault(taken.fault)) return null
   const { fault, delay_milliseconds } = taken

@@ -22,7 +22,7 @@ import users from './data/users.json' with { type: 'json' }
 
 /** A fresh sandbox, which is being filled. */
 interface FreshSandbox extends Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'> {
-  scope: number
+  sandboxId: number
   keyId: number
 }
 
@@ -54,36 +54,37 @@ interface BookingData {
  * @param start the last versions of the key's earlier sandboxes, after which this sandbox's versions continue
  */
 export async function seedSandbox(sandbox: FreshSandbox, start: ClockStart): Promise<void> {
-  const { db, scope } = sandbox
-  await startHostClock(db, scope, start)
+  const { db, sandboxId } = sandbox
+  await startHostClock(db, sandboxId, start)
   const users = await Promise.all(data.users.map((user) => userOf(sandbox, user)))
   const listings = await Promise.all(data.listings.map((listing) => listingOf(sandbox, listing)))
-  await runAll(db, scope, [...users, ...listings])
-  for (const { id, status } of data.listings) await setListingStatus(sandbox, { id, host_id: scope }, status)
+  await runAll(db, sandboxId, [...users, ...listings])
+  for (const { id, status } of data.listings)
+    await setListingStatus(sandbox, { id, owner_id: sandboxId }, status)
   const bookings = await Promise.all(data.bookings.map((booking) => bookingOf(sandbox, booking)))
-  await runAll(db, scope, bookings)
+  await runAll(db, sandboxId, bookings)
   for (const { id, has_closed_conversation } of data.bookings)
-    if (has_closed_conversation) await setConversationClosed(sandbox, { id, host_id: scope }, true)
+    if (has_closed_conversation) await setConversationClosed(sandbox, { id, owner_id: sandboxId }, true)
   for (const write of data.rates) await seedRates(sandbox, write)
 }
 
 /** Runs changes in one transaction, because commits are costly and nothing else writes to the sandbox yet. */
-function runAll(db: Db, scope: number, works: UnitOfWork<unknown>[]): Promise<void> {
-  return inTransaction(db, `sandbox/${scope}`, async (session) => {
+function runAll(db: Db, sandboxId: number, works: UnitOfWork<unknown>[]): Promise<void> {
+  return inTransaction(db, `sandbox/${sandboxId}`, async (session) => {
     for (const { run } of works) await run(session)
   })
 }
 
 function userOf(sandbox: FreshSandbox, { id, body }: (typeof users)[0]) {
   const context = { ...sandbox, ids: withIds(sandbox.ids, { user: id }) }
-  const origin = { hostId: sandbox.scope, keyId: sandbox.keyId, address: '127.0.0.1' }
+  const origin = { ownerId: sandbox.sandboxId, keyId: sandbox.keyId, address: '127.0.0.1' }
   return prepareUser(context, origin, normalize(UserCreate, body))
 }
 
 function listingOf(sandbox: FreshSandbox, listing: ListingData) {
   const { id, first_room_type_id, first_room_id, body } = listing
   const ids = withIds(sandbox.ids, { listing: id, room_type: first_room_type_id, room: first_room_id })
-  return prepareListing({ ...sandbox, ids }, sandbox.scope, body)
+  return prepareListing({ ...sandbox, ids }, sandbox.sandboxId, body)
 }
 
 async function bookingOf(sandbox: FreshSandbox, booking: BookingData): Promise<UnitOfWork<unknown>> {
@@ -91,14 +92,14 @@ async function bookingOf(sandbox: FreshSandbox, booking: BookingData): Promise<U
   const checkin_at = addDays(toDay(sandbox.clock()), checkin_in_days)
   const input = { ...rest, checkin_at, checkout_at: addDays(checkin_at, nights) }
   const context = { ...sandbox, ids: withIds(sandbox.ids, { booking: id }) }
-  const booked = await prepareBooking(context, sandbox.scope, input)
+  const booked = await prepareBooking(context, sandbox.sandboxId, input)
   if (status === 'pending') return booked
   return mapUnit(booked, (made, session) => prepareTransition(sandbox, made, { to: status }).run(session))
 }
 
 async function seedRates(sandbox: FreshSandbox, { id, data: items }: (typeof rates)[0]): Promise<void> {
   const context = { ...sandbox, ids: withIds(sandbox.ids, { rate_job: id }) }
-  await runUnit(sandbox.db, await prepareRates(context, sandbox.scope, items))
+  await runUnit(sandbox.db, await prepareRates(context, sandbox.sandboxId, items))
 }
 
 /** The data of a fresh sandbox. */

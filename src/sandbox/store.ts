@@ -8,13 +8,13 @@ import { readHostClock } from '../versions/host-clock-store.ts'
 import { keepVersions, sweepKeys } from './key-store.ts'
 import { type Sandbox, sandboxModel } from './model.ts'
 
-/** A function that returns a collection's model. Collections with a `host_id` field hold sandboxes' documents. */
-export type ScopedModel = (db: Db) => Preparable & { schema: { paths: object } }
+/** A function that returns a collection's model. Collections with a `owner_id` field hold sandboxes' documents. */
+export type OwnedModel = (db: Db) => Preparable & { schema: { paths: object } }
 
 /** What finds and deletes the sandboxes' documents. */
 export interface SandboxData extends Pick<AppContext, 'db' | 'clock'> {
   /** The models of all collections. */
-  models: ScopedModel[]
+  models: OwnedModel[]
 }
 
 /** Delay between a sandbox's end and its final sweep. During this time, a write in flight may still commit. */
@@ -46,7 +46,7 @@ export async function sweepSandboxes(store: SandboxData): Promise<void> {
   for (const sandbox of await sandboxModel(db)
     .find({ state: 'ended', due_at: { $lte: now } })
     .lean()) {
-    await deleteScope(store, sandbox)
+    await deleteDocuments(store, sandbox)
     await sandboxModel(db).deleteOne({ _id: sandbox._id, state: 'ended' })
   }
   await sweepKeys(db, now)
@@ -63,37 +63,37 @@ export async function endSandboxes(store: SandboxData, which: FilterQuery<Sandbo
       { $set: { state: 'ended', due_at } },
     )
     ended += modifiedCount
-    await deleteScope(store, sandbox)
+    await deleteDocuments(store, sandbox)
   }
   return ended
 }
 
-/** Returns, for each collection, a filter that matches a scope's documents. Every filter uses an index. */
-export function scopeFilters(
+/** Returns, for each collection, a filter that matches a sandboxId's documents. Every filter uses an index. */
+export function sandboxFilters(
   db: Db,
-  models: ScopedModel[],
-  scope: number,
+  models: OwnedModel[],
+  sandboxId: number,
 ): { collection: string; filter: object }[] {
-  const ofHost = models.map((model) => model(db)).filter(({ schema }) => 'host_id' in schema.paths)
+  const ofHost = models.map((model) => model(db)).filter(({ schema }) => 'owner_id' in schema.paths)
   return [
-    ...ofHost.map(({ collection }) => ({ collection: collection.name, filter: { host_id: scope } })),
-    { collection: 'host_clocks', filter: { _id: scope } },
+    ...ofHost.map(({ collection }) => ({ collection: collection.name, filter: { owner_id: sandboxId } })),
+    { collection: 'host_clocks', filter: { _id: sandboxId } },
   ]
 }
 
-/** Stores the last versions of a scope's clock for the key's next sandbox, then deletes the scope's documents. */
-async function deleteScope(
+/** Stores the last versions of a sandboxId's clock for the key's next sandbox, then deletes the sandboxId's documents. */
+async function deleteDocuments(
   { db, models }: Pick<SandboxData, 'db' | 'models'>,
-  { _id: scope, key_id }: Pick<Sandbox, '_id' | 'key_id'>,
+  { _id: sandboxId, key_id }: Pick<Sandbox, '_id' | 'key_id'>,
 ): Promise<void> {
   const [last, messages_last] = await Promise.all([
-    readHostClock(db, scope),
-    readHostClock(db, scope, 'messages_last'),
+    readHostClock(db, sandboxId),
+    readHostClock(db, sandboxId, 'messages_last'),
   ])
   await keepVersions(db, key_id, {
     last: last.getTime() / 1000,
     messages_last: messages_last.getTime() / 1000,
   })
-  for (const { collection, filter } of scopeFilters(db, models, scope))
+  for (const { collection, filter } of sandboxFilters(db, models, sandboxId))
     await db.collection(collection).deleteMany(filter)
 }

@@ -20,14 +20,19 @@ const playLease = { leaseMilliseconds: 120_000, maxWaitMilliseconds: 30_000 }
  */
 export function playExclusively<T>(
   store: SandboxData & Pick<AppContext, 'clockWatch'>,
-  scope: number,
+  sandboxId: number,
   work: (requireRoom: (documents: number) => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const { db, clockWatch } = store
-  return withLease(db, `turn:${scope}`, { now: () => clockWatch.databaseNow(), ...playLease }, async () => {
-    if (!(await isOpen(db, scope))) throw cleared()
-    return whileOpen(db, scope, () => work((documents) => reserveRoom(store, scope, documents)))
-  })
+  return withLease(
+    db,
+    `turn:${sandboxId}`,
+    { now: () => clockWatch.databaseNow(), ...playLease },
+    async () => {
+      if (!(await isOpen(db, sandboxId))) throw cleared()
+      return whileOpen(db, sandboxId, () => work((documents) => reserveRoom(store, sandboxId, documents)))
+    },
+  )
 }
 
 /**
@@ -36,11 +41,11 @@ export function playExclusively<T>(
  *
  * @throws DomainError `conflict` if `work` fails and the sandbox was cleared
  */
-export async function whileOpen<T>(db: Db, scope: number, work: () => Promise<T>): Promise<T> {
+export async function whileOpen<T>(db: Db, sandboxId: number, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw (await isOpen(db, scope)) ? error : cleared()
+    throw (await isOpen(db, sandboxId)) ? error : cleared()
   }
 }
 

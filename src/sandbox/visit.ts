@@ -10,7 +10,7 @@ import type { Fault } from './faults/rule.ts'
 import { findSandbox, openSandbox } from './fill.ts'
 import { type OpenSandbox, recordWrite, requireRoom } from './life-store.ts'
 import { takeRequestFault } from './rules-store.ts'
-import type { ScopedModel } from './store.ts'
+import type { OwnedModel } from './store.ts'
 
 /** A request to an observed sandbox, as reported just before its response is sent. */
 export interface Observed {
@@ -45,7 +45,7 @@ export type Sandboxes = Pick<
   AppContext,
   'db' | 'clock' | 'config' | 'ids' | 'heldRequests' | 'clockWatch'
 > & {
-  models: ScopedModel[]
+  models: OwnedModel[]
   clocks: SandboxClocks
   observer: Observer
 }

@@ -15,12 +15,12 @@ const clocksPerQuery = 1000
 
 /** A change to a host's clock: counters that moved, a release of the host's held requests, or the clock's deletion. */
 export type ClockChange =
-  | { hostId: number; gone: false; isRelease: boolean; clock: Partial<Record<Counter, number>> }
-  | { hostId: number; gone: true }
+  | { ownerId: number; gone: false; isRelease: boolean; clock: Partial<Record<Counter, number>> }
+  | { ownerId: number; gone: true }
 
 /** Makes all processes respond to the requests that they hold for a host, whether or not anything has changed. */
-export async function releaseHeld(db: Db, hostId: number): Promise<void> {
-  await hostClockModel(db).collection.updateOne({ _id: hostId }, { $inc: { released: 1 } })
+export async function releaseHeld(db: Db, ownerId: number): Promise<void> {
+  await hostClockModel(db).collection.updateOne({ _id: ownerId }, { $inc: { released: 1 } })
 }
 
 /** A stream of changes to all hosts' clocks. Each change has been acknowledged by a majority. */
@@ -59,12 +59,12 @@ interface ClockEvent {
 }
 
 function toChange({ operationType, documentKey, updateDescription, fullDocument }: ClockEvent): ClockChange {
-  const hostId = documentKey._id
-  if (operationType === 'delete') return { hostId, gone: true }
+  const ownerId = documentKey._id
+  if (operationType === 'delete') return { ownerId, gone: true }
   const { last, messages_last } = fullDocument ?? updateDescription?.updatedFields ?? {}
   const clock = {
     ...(last === undefined ? {} : { last }),
     ...(messages_last === undefined ? {} : { messages_last }),
   }
-  return { hostId, gone: false, isRelease: updateDescription?.updatedFields.released !== undefined, clock }
+  return { ownerId, gone: false, isRelease: updateDescription?.updatedFields.released !== undefined, clock }
 }

@@ -18,7 +18,7 @@ const closeMilliseconds = 2000
  */
 export class HostChanges implements Changes {
   private readonly watchers = new Map<string, Set<(movement: WatchEvent) => void>>()
-  private readonly followers = new Set<(hostId: number | 'any') => void>()
+  private readonly followers = new Set<(ownerId: number | 'any') => void>()
   /** The last known clocks of watched hosts, by host id. */
   private readonly known = new Map<number, Partial<HostClock>>()
   private stream: ClockStream | undefined
@@ -32,11 +32,11 @@ export class HostChanges implements Changes {
     private readonly log: Logger,
   ) {}
 
-  watch(hostId: number, counter: Counter): Watch {
+  watch(ownerId: number, counter: Counter): Watch {
     this.running ??= withTrace(undefined, () => this.run())
     let pending = Promise.withResolvers<WatchEvent>()
     const tell = (movement: WatchEvent) => pending.resolve(movement)
-    const name = nameOf(hostId, counter)
+    const name = nameOf(ownerId, counter)
     const watchers = this.watchers.get(name) ?? new Set()
     watchers.add(tell)
     this.watchers.set(name, watchers)
@@ -50,12 +50,12 @@ export class HostChanges implements Changes {
         watchers.delete(tell)
         if (watchers.size > 0) return
         this.watchers.delete(name)
-        if (counters.every((other) => !this.watchers.has(nameOf(hostId, other)))) this.known.delete(hostId)
+        if (counters.every((other) => !this.watchers.has(nameOf(ownerId, other)))) this.known.delete(ownerId)
       },
     }
   }
 
-  follow(tell: (hostId: number | 'any') => void): { end(): void } {
+  follow(tell: (ownerId: number | 'any') => void): { end(): void } {
     this.running ??= withTrace(undefined, () => this.run())
     this.followers.add(tell)
     return { end: () => this.followers.delete(tell) }
@@ -96,16 +96,16 @@ export class HostChanges implements Changes {
 
   private notify(change: ClockChange): void {
     if (change.gone) {
-      for (const counter of counters) this.wake(change.hostId, counter, 'gone')
+      for (const counter of counters) this.wake(change.ownerId, counter, 'gone')
       return
     }
-    if (change.isRelease) for (const counter of counters) this.wake(change.hostId, counter, 'released')
-    this.compare(change.hostId, change.clock)
-    this.notifyFollowers(change.hostId)
+    if (change.isRelease) for (const counter of counters) this.wake(change.ownerId, counter, 'released')
+    this.compare(change.ownerId, change.clock)
+    this.notifyFollowers(change.ownerId)
   }
 
-  private notifyFollowers(hostId: number | 'any'): void {
-    for (const tell of this.followers) tell(hostId)
+  private notifyFollowers(ownerId: number | 'any'): void {
+    for (const tell of this.followers) tell(ownerId)
   }
 
   /** Reads the clocks of all watched hosts. A clock that was not known before counts as moved. */
@@ -119,23 +119,23 @@ export class HostChanges implements Changes {
     }
   }
 
-  private compare(hostId: number, clock: Partial<Record<Counter, number>>): void {
-    const known = this.known.get(hostId)
+  private compare(ownerId: number, clock: Partial<Record<Counter, number>>): void {
+    const known = this.known.get(ownerId)
     const moved = counters.filter(
       (counter) => clock[counter] !== undefined && clock[counter] !== known?.[counter],
     )
-    if (moved.some((counter) => this.watchers.has(nameOf(hostId, counter))))
-      this.known.set(hostId, { ...known, ...clock })
-    for (const counter of moved) this.wake(hostId, counter, 'moved')
+    if (moved.some((counter) => this.watchers.has(nameOf(ownerId, counter))))
+      this.known.set(ownerId, { ...known, ...clock })
+    for (const counter of moved) this.wake(ownerId, counter, 'moved')
   }
 
-  private wake(hostId: number, counter: Counter, movement: WatchEvent): void {
-    for (const tell of this.watchers.get(nameOf(hostId, counter)) ?? []) tell(movement)
+  private wake(ownerId: number, counter: Counter, movement: WatchEvent): void {
+    for (const tell of this.watchers.get(nameOf(ownerId, counter)) ?? []) tell(movement)
   }
 }
 
-function nameOf(hostId: number, counter: Counter): string {
-  return `${hostId}/${counter}`
+function nameOf(ownerId: number, counter: Counter): string {
+  return `${ownerId}/${counter}`
 }
 
 /**
@@ -157,7 +157,7 @@ export interface Watch {
 /** Reports changes to hosts' data. */
 export interface Changes {
   /** Watches a host's bookings (`last`) or messages. A caller that reads the data after this call misses no change. */
-  watch(hostId: number, counter: Counter): Watch
+  watch(ownerId: number, counter: Counter): Watch
   /** Calls `tell` with each changed host's id, or `any` if a change may have been missed, until `end` is called. */
-  follow(tell: (hostId: number | 'any') => void): { end(): void }
+  follow(tell: (ownerId: number | 'any') => void): { end(): void }
 }

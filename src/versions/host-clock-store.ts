@@ -17,8 +17,8 @@ export interface Tick {
 }
 
 /** Returns the name of the queue for all writes that advance a host's clock, such as bookings and availability. */
-export function hostQueue(hostId: number): string {
-  return `host/${hostId}`
+export function hostQueue(ownerId: number): string {
+  return `host/${ownerId}`
 }
 
 /**
@@ -32,7 +32,7 @@ export function advanceHostClock(db: Db, session: Session, change: NextChange): 
 
 /** A change that takes the next version of its host's clock. */
 interface NextChange {
-  hostId: number
+  ownerId: number
   now: Date
   /** True if the change also writes a message, which then gets its own version; see {@link nextMessageVersion}. */
   withMessage: boolean
@@ -40,10 +40,10 @@ interface NextChange {
 
 /** Assigns consecutive versions to several changes of one host, in order. */
 async function assignVersions(db: Db, session: Session, changes: NextChange[]): Promise<Tick[]> {
-  const [{ hostId, now }] = changes as [NextChange]
+  const [{ ownerId, now }] = changes as [NextChange]
   const messages = changes.filter(({ withMessage }) => withMessage).length
   const counters = { last: changes.length, ...(messages > 0 ? { messages_last: messages } : {}) }
-  const clock = await advance(db, session, hostId, { counters, sequence: changes.length, now })
+  const clock = await advance(db, session, ownerId, { counters, sequence: changes.length, now })
   let ahead = changes.length
   let messagesAhead = messages
   return changes.map(({ withMessage }) => {
@@ -62,51 +62,56 @@ async function assignVersions(db: Db, session: Session, changes: NextChange[]): 
  * Assigns a message its version by the same rule as {@link advanceHostClock}, but from a separate counter, so that
  * messages never push booking versions ahead.
  */
-export async function nextMessageVersion(db: Db, session: Session, hostId: number, now: Date): Promise<Date> {
-  return nextMessageVersions(db, session, hostId, { now, count: 1 })
+export async function nextMessageVersion(
+  db: Db,
+  session: Session,
+  ownerId: number,
+  now: Date,
+): Promise<Date> {
+  return nextMessageVersions(db, session, ownerId, { now, count: 1 })
 }
 
 /** Assigns consecutive versions, one second apart, to `count` messages, and returns the first version. */
 export async function nextMessageVersions(
   db: Db,
   session: Session,
-  hostId: number,
+  ownerId: number,
   { now, count }: { now: Date; count: number },
 ): Promise<Date> {
-  const clock = await advance(db, session, hostId, { counters: { messages_last: count }, sequence: 0, now })
+  const clock = await advance(db, session, ownerId, { counters: { messages_last: count }, sequence: 0, now })
   return versionOf(clock, 'messages_last', count - 1)
 }
 
 /** Advances the host's sequence of changes for a change without a version, and returns the change's position. */
-export async function nextSequence(db: Db, session: Session, hostId: number): Promise<number> {
-  return (await increment(db, session, hostId, { sequence: 1 })).sequence
+export async function nextSequence(db: Db, session: Session, ownerId: number): Promise<number> {
+  return (await increment(db, session, ownerId, { sequence: 1 })).sequence
 }
 
 /** Counts a guest's erasure in the host's clock when the erasure starts. */
-export async function countErasure(db: Db, session: Session, hostId: number): Promise<void> {
-  await increment(db, session, hostId, { sequence: 1, erasures: 1 })
+export async function countErasure(db: Db, session: Session, ownerId: number): Promise<void> {
+  await increment(db, session, ownerId, { sequence: 1, erasures: 1 })
 }
 
 async function increment(
   db: Db,
   session: Session,
-  hostId: number,
+  ownerId: number,
   $inc: Partial<Record<'sequence' | 'erasures', number>>,
 ): Promise<HostClock> {
-  const advanced = await update(db, session, { _id: hostId }, { $inc })
+  const advanced = await update(db, session, { _id: ownerId }, { $inc })
   if (!advanced) throw noClock()
   return advanced
 }
 
 /** Returns the host's latest visible booking or message version; 1970 if there is none. */
-export async function readHostClock(db: Db, hostId: number, counter: Counter = 'last'): Promise<Date> {
-  const clock = await findClock(db, hostId)
+export async function readHostClock(db: Db, ownerId: number, counter: Counter = 'last'): Promise<Date> {
+  const clock = await findClock(db, ownerId)
   return versionOf(clock ?? {}, counter)
 }
 
 /** Returns true if the host has a clock. A cleared sandbox has none. */
-export async function hasClock(db: Db, hostId: number): Promise<boolean> {
-  return (await findClock(db, hostId)) !== null
+export async function hasClock(db: Db, ownerId: number): Promise<boolean> {
+  return (await findClock(db, ownerId)) !== null
 }
 
 /** Returns the latest booking version across all hosts. */
@@ -121,10 +126,10 @@ export type ClockStart = Pick<HostClock, Counter>
 /** Creates the clock of a new host. */
 export async function startHostClock(
   db: Db,
-  hostId: number,
+  ownerId: number,
   start: ClockStart = { last: 0, messages_last: 0 },
 ): Promise<void> {
-  await hostClockModel(db).create({ _id: hostId, ...start, sequence: 0, erasures: 0 })
+  await hostClockModel(db).create({ _id: ownerId, ...start, sequence: 0, erasures: 0 })
 }
 
 /**
@@ -163,13 +168,13 @@ interface Advance {
 async function advance(
   db: Db,
   session: Session,
-  hostId: number,
+  ownerId: number,
   { counters, sequence, now }: Advance,
 ): Promise<HostClock> {
   const seconds = Math.floor(now.getTime() / 1000)
   const names = Object.keys(counters) as Counter[]
-  for (const ahead of likelyFirst(hostId, names)) {
-    const filter: ClockFilter = { _id: hostId }
+  for (const ahead of likelyFirst(ownerId, names)) {
+    const filter: ClockFilter = { _id: ownerId }
     const set: Partial<Record<Counter, number>> = {}
     const increase: Partial<Record<Counter | 'sequence', number>> = {}
     for (const counter of names) {
@@ -189,7 +194,7 @@ async function advance(
       ...(ahead.length + sequence > 0 ? { $inc: increase } : {}),
     })
     if (!advanced) continue
-    remember(hostId, advanced, names, seconds)
+    remember(ownerId, advanced, names, seconds)
     return advanced
   }
   throw noClock()
@@ -204,25 +209,25 @@ const seenAhead = new Set<string>()
 const maxCountersAhead = 10_000
 
 /** Returns every possible set of counters that have reached the current second, likeliest first. */
-function likelyFirst(hostId: number, counters: Counter[]): Counter[][] {
+function likelyFirst(ownerId: number, counters: Counter[]): Counter[][] {
   const choices: Counter[][] = [[]]
   for (const counter of counters.toReversed()) choices.push(...choices.map((choice) => [counter, ...choice]))
   const isUnlikely = (choice: Counter[], counter: Counter) =>
-    choice.includes(counter) !== seenAhead.has(counterKey(hostId, counter))
+    choice.includes(counter) !== seenAhead.has(counterKey(ownerId, counter))
   const surprise = (choice: Counter[]) => counters.filter((counter) => isUnlikely(choice, counter)).length
   return choices.sort((one, other) => surprise(one) - surprise(other))
 }
 
-function remember(hostId: number, clock: HostClock, counters: Counter[], seconds: number): void {
+function remember(ownerId: number, clock: HostClock, counters: Counter[], seconds: number): void {
   if (seenAhead.size >= maxCountersAhead) seenAhead.clear()
   for (const counter of counters) {
-    if ((clock[counter] ?? 0) > seconds) seenAhead.add(counterKey(hostId, counter))
-    else seenAhead.delete(counterKey(hostId, counter))
+    if ((clock[counter] ?? 0) > seconds) seenAhead.add(counterKey(ownerId, counter))
+    else seenAhead.delete(counterKey(ownerId, counter))
   }
 }
 
-function counterKey(hostId: number, counter: Counter): string {
-  return `${hostId}/${counter}`
+function counterKey(ownerId: number, counter: Counter): string {
+  return `${ownerId}/${counter}`
 }
 
 /** Returns a counter's latest version or, if `before` is given, the version that many versions earlier. */
@@ -244,8 +249,8 @@ const lookUpClock = batchedLookUp<Pick<HostClock, '_id'>, HostClock>(
   ({ _id }) => _id,
 )
 
-function findClock(db: Db, hostId: number): Promise<HostClock | null> {
-  return lookUpClock(db, { _id: hostId })
+function findClock(db: Db, ownerId: number): Promise<HostClock | null> {
+  return lookUpClock(db, { _id: ownerId })
 }
 
 function update(db: Db, session: Session, filter: object, change: object): Promise<HostClock | null> {

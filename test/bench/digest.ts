@@ -55,7 +55,10 @@ async function measure(
   const after = await residentMebibytes([service.pid])
   const again = await medianOf(read)
   const changed = await medianOf(read, async () => {
-    const newest = await bookingModel(db).findOne({ host_id: actor.hostId }).sort({ updated_at: -1 }).orFail()
+    const newest = await bookingModel(db)
+      .findOne({ owner_id: actor.hostId })
+      .sort({ updated_at: -1 })
+      .orFail()
     newest.updated_at = new Date(newest.updated_at.getTime() + 1000)
     await newest.save()
   })

@@ -186,8 +186,8 @@ describe.concurrent('a course', () => {
     ].map(([listing_id, room_type_id]) => ({ listing_id, room_type_id, ...days }))
     const path = '/sandbox/integrations/provider_one/availability'
     expect((await actor.send('POST', path, { body: { data } })).status).toBe(200)
-    const { scope } = await stored(id)
-    await begin(id, 'changes', { memo: { after: await readHostClock(db, scope as number) } })
+    const { sandbox_id } = await stored(id)
+    await begin(id, 'changes', { memo: { after: await readHostClock(db, sandbox_id as number) } })
     expect((await played(id, 'changes')).played_at).toBeInstanceOf(Date)
   })
 
@@ -196,18 +196,18 @@ describe.concurrent('a course', () => {
   }) => {
     const actor = await service.actor()
     const { id } = (await start(actor, 'feed')).body.data
-    const { scope } = await stored(id)
+    const { sandbox_id } = await stored(id)
     const listings = db.collection('listings')
     const setStatus = (listing_status: string) =>
-      listings.updateMany({ host_id: scope as number }, { $set: { listing_status } })
+      listings.updateMany({ owner_id: sandbox_id as number }, { $set: { listing_status } })
     await setStatus('inactive')
-    await begin(id, 'changes', { memo: { after: await readHostClock(db, scope as number) } })
+    await begin(id, 'changes', { memo: { after: await readHostClock(db, sandbox_id as number) } })
     await expect
       .poll(async () => (await service.look(actor.keyId, id)).next?.text)
       .toContain('The course cannot continue yet')
     const released = async () => {
       const clock = await hostClockModel(db)
-        .findOne({ _id: scope as number })
+        .findOne({ _id: sandbox_id as number })
         .lean()
       return clock?.released as number
     }
@@ -229,8 +229,8 @@ describe.concurrent('a course', () => {
     const { id } = (await start(actor, 'webhooks')).body.data
     const { url } = startReceiver({ onTestFinished }, () => new Response(null, { status: 401 }))
     await actor.send('POST', '/sandbox/webhooks', { body: { url, events: ['booking.changed'] } })
-    const { scope } = await stored(id)
-    await begin(id, 'webhooks.forged', { memo: { after: await readHostClock(db, scope as number) } })
+    const { sandbox_id } = await stored(id)
+    await begin(id, 'webhooks.forged', { memo: { after: await readHostClock(db, sandbox_id as number) } })
     const feed = '/sandbox/integrations/provider_one/bookings'
     const graded = async () => {
       await actor.send('GET', `${feed}?page=2`)
@@ -281,8 +281,8 @@ describe.concurrent('a course', () => {
     const receiver = startReceiver(context, () => new Response(null, { status: status ?? 200 }))
     const body = { url: url ?? receiver.url, events: ['booking.changed'] }
     await actor.send('POST', '/sandbox/webhooks', { body })
-    const { scope } = await stored(id)
-    await begin(id, 'hint', { memo: { after: await readHostClock(db, scope as number) } })
+    const { sandbox_id } = await stored(id)
+    await begin(id, 'hint', { memo: { after: await readHostClock(db, sandbox_id as number) } })
     const graded = async () => {
       const { cases } = await service.look(actor.keyId, id)
       return cases.find(({ name }) => name === 'webhooks.quick')
@@ -310,11 +310,11 @@ describe.concurrent('a course', () => {
   test('that is cleared while it is being started reports that, and names no field', async ({ expect }) => {
     const actor = await service.actor()
     const starting = start(actor, 'feed')
-    const users = () => db.collection('users').countDocuments({ host_id: { $in: scopes } })
-    let scopes: number[] = []
+    const users = () => db.collection('users').countDocuments({ owner_id: { $in: sandboxIds } })
+    let sandboxIds: number[] = []
     const filled = async () => {
       const open = await db.collection('sandboxes').find({ key_id: actor.keyId, state: 'open' }).toArray()
-      scopes = open.map(({ _id }) => Number(_id))
+      sandboxIds = open.map(({ _id }) => Number(_id))
       return users()
     }
     // Waits until the seed data's guests exist. The course creates one more guest before it books.
@@ -499,8 +499,8 @@ describe.concurrent('a certification', () => {
     await push(whole)
     const { next } = await until(actor, id, 'push_change')
     const { action: _, text: __, ...asked } = next as NonNullable<typeof next>
-    const { scope } = await stored(id)
-    const items = await prepareAvailability(service.context.sandbox, scope as number, [
+    const { sandbox_id } = await stored(id)
+    const items = await prepareAvailability(service.context.sandbox, sandbox_id as number, [
       asked as AvailabilityItem,
     ])
     await runUnit(db, items)
@@ -518,8 +518,8 @@ describe.concurrent('a certification', () => {
     const actor = await service.actor()
     const { id } = (await start(actor, 'feed')).body.data
     await until(actor, id, 'start')
-    const { scope, step } = await stored(id)
-    const after = await readHostClock(db, scope as number)
+    const { sandbox_id, step } = await stored(id)
+    const after = await readHostClock(db, sandbox_id as number)
     const index = courseOf(['feed']).findIndex(({ name }) => name === 'lost')
     await certificationModel(db).updateOne(
       { _id: id },

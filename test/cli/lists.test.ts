@@ -17,9 +17,9 @@ const clock = () => new Date()
 for (let at = 0; at < 5; at += 1) {
   const host = await createHost(db, clock, { name: `Host ${at}`, email: `h${at}@example.com` })
   await mintKey(db, clock, { host: host.id, name: `Key ${at}`, permissions: ['bookings.read'] })
-  await recordAction(db, { host_id: null, at: new Date(at * 1000), action: 'test', target: `act ${at}` })
+  await recordAction(db, { owner_id: null, at: new Date(at * 1000), action: 'test', target: `act ${at}` })
   await inTransaction(db, 'test', (session) =>
-    enqueueJob(db, session, new Date(at * 1000), { topic: 'Test', host_id: host.id, payload: { at } }),
+    enqueueJob(db, session, new Date(at * 1000), { topic: 'Test', owner_id: host.id, payload: { at } }),
   )
 }
 await close()

@@ -113,7 +113,7 @@ test('conversations reply exits 2 for a text that nobody could send, and 1 where
   const { stdout } = await reply('--text', 'Hello', '--json')
   const { body } = await actor.send('GET', '/v1/integrations/provider_one/messages?sender=guest')
   expect(body.data.messages.at(-1)).toEqual(JSON.parse(stdout))
-  await setConversationClosed(service.live, { id: booking_id, host_id: actor.hostId }, true)
+  await setConversationClosed(service.live, { id: booking_id, owner_id: actor.hostId }, true)
   const closed = await reply('--text', 'Too late')
   expect(closed).toMatchObject({ code: 1, stderr: 'The conversation is closed\n' })
 })

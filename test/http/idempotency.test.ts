@@ -57,7 +57,7 @@ test('a retry gets the first response byte for byte, under its own request id, a
   expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
   expect(again.body.meta.request_id).toBe(first.headers.get('x-request-id'))
   expect(
-    await userModel(service.live.db).countDocuments({ host_id: actor.hostId, email: 'k1@example.com' }),
+    await userModel(service.live.db).countDocuments({ owner_id: actor.hostId, email: 'k1@example.com' }),
   ).toBe(1)
 })
 
@@ -100,7 +100,7 @@ test('wrong dates and lengths get 422 before any look-up, even under a used Idem
 test('an Idempotency-Key can be used again if its request failed', async () => {
   await keyed('first', '/v1/users', user('k4@example.com'))
   expect((await keyed('k4', '/v1/users', user('k4@example.com'))).status).toBe(422)
-  await userModel(service.live.db).deleteOne({ host_id: actor.hostId, email: 'k4@example.com' })
+  await userModel(service.live.db).deleteOne({ owner_id: actor.hostId, email: 'k4@example.com' })
   expect((await keyed('k4', '/v1/users', user('k4@example.com'))).status).toBe(201)
 })
 
@@ -133,7 +133,7 @@ test('an expired response is not replayed, even before it is deleted', async () 
 test('an Idempotency-Key is not stored, because it may name a person', async () => {
   const owner = await service.actor()
   expect((await keyed('for-maria-rossi', '/v1/listings', { name: 'Any' }, owner)).status).toBe(201)
-  const stored = await storedResponseModel(service.live.db).find({ host_id: owner.hostId }).lean()
+  const stored = await storedResponseModel(service.live.db).find({ owner_id: owner.hostId }).lean()
   expect(stored).toHaveLength(1)
   expect(JSON.stringify(stored)).not.toContain('maria')
 })
@@ -203,7 +203,7 @@ test('fifty concurrent equal requests over two processes have one effect and one
     expect(responses.filter((response) => response.headers.has('idempotent-replayed'))).toHaveLength(49)
   }
   expect(
-    await listingModel(service.live.db).countDocuments({ host_id: actor.hostId, name_key: 'fifty' }),
+    await listingModel(service.live.db).countDocuments({ owner_id: actor.hostId, name_key: 'fifty' }),
   ).toBe(1)
 })
 

@@ -21,7 +21,7 @@ test('GET /metrics shows requests by route and status, rate limit decisions, bot
   await inTransaction(db, 'test', (session) =>
     enqueueJob(db, session, new Date(clock().getTime() - 500_000), {
       topic: 'later',
-      host_id: 1,
+      owner_id: 1,
       payload: {},
     }),
   )

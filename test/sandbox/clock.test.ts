@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks'
 import { test } from 'vitest'
 import { models } from '../../src/process/release.ts'
 import { sandboxModel } from '../../src/sandbox/model.ts'
-import { scopeFilters } from '../../src/sandbox/store.ts'
+import { sandboxFilters } from '../../src/sandbox/store.ts'
 import { type Actor, seedBooking, type TestApp, testApp } from '../support/app.ts'
 import { ownDatabase } from '../support/databases.ts'
 import { readFixture } from '../support/fixtures.ts'
@@ -23,15 +23,15 @@ const day = 24 * hour
 const advance = (actor: Actor, advance_seconds: unknown) =>
   actor.send('POST', '/sandbox/clock', { body: { advance_seconds }, repeatWhileBusy: true })
 
-async function scopeOf(of: TestApp, { keyId }: Actor): Promise<number> {
+async function sandboxIdOf(of: TestApp, { keyId }: Actor): Promise<number> {
   return (await sandboxModel(of.sandbox.db).findOne({ key_id: keyId, state: 'open' }).lean().orFail())._id
 }
 
 /** Returns a sandbox's documents in all collections, by collection and id. */
-async function documentsOf(of: TestApp, scope: number): Promise<Map<string, object>> {
+async function documentsOf(of: TestApp, sandboxId: number): Promise<Map<string, object>> {
   const { db } = of.sandbox
   const found = await Promise.all(
-    scopeFilters(db, models, scope).map(async ({ collection, filter }) => {
+    sandboxFilters(db, models, sandboxId).map(async ({ collection, filter }) => {
       const documents = await db.collection(collection).find(filter).toArray()
       return documents.map((one) => [`${collection}/${one._id}`, one] as const)
     }),
@@ -124,8 +124,8 @@ test.concurrent('everything that a sandbox stores is dated by its clock, in each
   const bodies = Object.entries(await validBodies(actor, '/sandbox')).filter(
     ([route]) => !route.includes('/certifications'),
   )
-  const scope = await scopeOf(service, actor)
-  const before = await documentsOf(service, scope)
+  const sandboxId = await sandboxIdOf(service, actor)
+  const before = await documentsOf(service, sandboxId)
   await advance(actor, 30 * day)
   const from = Date.now() + 29 * day * 1000
   for (const [route, { path, body }] of bodies) {
@@ -140,7 +140,7 @@ test.concurrent('everything that a sandbox stores is dated by its clock, in each
   const { version } = (await onOther.send('GET', feed)).body.data.Bookings.at(-1)
   expect(Date.parse(`${version.replace(' ', 'T')}Z`)).toBeGreaterThan(from)
   await onOther.send('PUT', `${feed}/consumers/sync`, { body: { acknowledged: version } })
-  const dates = [...(await documentsOf(service, scope))].flatMap(([name, document]) => {
+  const dates = [...(await documentsOf(service, sandboxId))].flatMap(([name, document]) => {
     const earlier = new Map(datesIn(before.get(name)).map(([path, date]) => [path, date.getTime()]))
     const [collection = ''] = name.split('/')
     return datesIn(document)

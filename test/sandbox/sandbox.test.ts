@@ -4,7 +4,7 @@ import { jobModel } from '../../src/platform/outbox/outbox.ts'
 import { models } from '../../src/process/release.ts'
 import { sandboxKeyModel, sandboxModel } from '../../src/sandbox/model.ts'
 import { seedSandbox } from '../../src/sandbox/seed.ts'
-import { scopeFilters, sweepSandboxes } from '../../src/sandbox/store.ts'
+import { sandboxFilters, sweepSandboxes } from '../../src/sandbox/store.ts'
 import { partnerctlHere } from '../support/admin.ts'
 import { type Actor, testApp } from '../support/app.ts'
 import { ownDatabase } from '../support/databases.ts'
@@ -156,20 +156,20 @@ test('twenty concurrent first requests get the same sandbox', async () => {
   expect(new Set(responses.map(({ body }) => JSON.stringify(body.data))).size).toBe(1)
 })
 
-const scopeOf = async (actor: Actor) =>
+const sandboxIdOf = async (actor: Actor) =>
   (await sandboxModel(service.sandbox.db).findOne({ key_id: actor.keyId, state: 'open' }).orFail())._id
 
-/** Returns the sandbox collections that contain a document of the scope, checking each field that may name a scope. */
-async function remainsOf(scope: number): Promise<string[]> {
+/** Returns the sandbox collections with a document of the sandbox, checking each field that may name a sandbox. */
+async function remainsOf(sandboxId: number): Promise<string[]> {
   const names = (await service.sandbox.db.listCollections()).map(({ name }) => name)
   const found = await Promise.all(
     names.map(async (name) => {
       const documents = await service.sandbox.db.collection(name).find().toArray()
       const places = documents.map((one) =>
-        [one._id, one.host_id, one.key_id, one.payload?.host_id].map(String),
+        [one._id, one.owner_id, one.key_id, one.payload?.owner_id].map(String),
       )
       return places.some((values) =>
-        values.some((value) => value === String(scope) || value.endsWith(`/${scope}`)),
+        values.some((value) => value === String(sandboxId) || value.endsWith(`/${sandboxId}`)),
       )
         ? [name]
         : []
@@ -199,16 +199,16 @@ async function useEverything(actor: Actor) {
 test('an hour after its last write a sandbox is replaced by a new one, and the old one is deleted', async () => {
   const actor = await service.actor()
   await useEverything(actor)
-  const scope = await scopeOf(actor)
-  expect(await remainsOf(scope)).toContain('page_ends')
+  const sandboxId = await sandboxIdOf(actor)
+  expect(await remainsOf(sandboxId)).toContain('page_ends')
   offset = 3_600_001
   expect((await actor.send('GET', '/sandbox/listings')).body.meta.pagination.total).toBe(2)
-  expect(await scopeOf(actor)).not.toBe(scope)
+  expect(await sandboxIdOf(actor)).not.toBe(sandboxId)
   await sweepSandboxes({ ...service.sandbox, models })
-  expect(await remainsOf(scope)).toEqual(['sandboxes'])
+  expect(await remainsOf(sandboxId)).toEqual(['sandboxes'])
   offset += 31_000
   await sweepSandboxes({ ...service.sandbox, models })
-  expect(await remainsOf(scope)).toEqual([])
+  expect(await remainsOf(sandboxId)).toEqual([])
   offset = 0
 })
 
@@ -230,28 +230,28 @@ test('a sandbox lives for an hour after its last write, whatever its age, and re
 test('a write that commits after its sandbox was cleared leaves nothing behind', async () => {
   const actor = await service.actor()
   await actor.send('GET', '/sandbox/listings')
-  const scope = await scopeOf(actor)
+  const sandboxId = await sandboxIdOf(actor)
   await actor.send('DELETE', '/sandbox')
-  await service.sandbox.db.collection('listings').insertOne({ host_id: scope, id: 1 })
+  await service.sandbox.db.collection('listings').insertOne({ owner_id: sandboxId, id: 1 })
   offset = 31_000
   await sweepSandboxes({ ...service.sandbox, models })
   offset = 0
-  expect(await remainsOf(scope)).toEqual([])
+  expect(await remainsOf(sandboxId)).toEqual([])
 })
 
 test('sweepSandboxes() deletes the remains of a process that died while it was filling a sandbox', async () => {
   const { db, clock, ids } = service.sandbox
-  const scope = await ids('host')
+  const sandboxId = await ids('host')
   await sandboxModel(db).create([
-    { _id: scope, key_id: 999, state: 'filling', due_at: clock(), documents: 0, bytes: 0 },
+    { _id: sandboxId, key_id: 999, state: 'filling', due_at: clock(), documents: 0, bytes: 0 },
   ])
-  await seedSandbox({ ...service.sandbox, scope, keyId: 999 }, { last: 0, messages_last: 0 })
-  expect((await remainsOf(scope)).length).toBeGreaterThan(3)
+  await seedSandbox({ ...service.sandbox, sandboxId, keyId: 999 }, { last: 0, messages_last: 0 })
+  expect((await remainsOf(sandboxId)).length).toBeGreaterThan(3)
   await sweepSandboxes({ ...service.sandbox, models })
   offset = 31_000
   await sweepSandboxes({ ...service.sandbox, models })
   offset = 0
-  expect(await remainsOf(scope)).toEqual([])
+  expect(await remainsOf(sandboxId)).toEqual([])
 })
 
 test('DELETE /sandbox without a sandbox does not create one', async () => {
@@ -261,7 +261,7 @@ test('DELETE /sandbox without a sandbox does not create one', async () => {
 })
 
 test('a sandbox is cleared from every collection through an index', async () => {
-  const filters = scopeFilters(service.sandbox.db, models, 1)
+  const filters = sandboxFilters(service.sandbox.db, models, 1)
   const plans = await Promise.all(
     filters.map(async ({ collection, filter }) => {
       const plan = await service.sandbox.db.collection(collection).find(filter).explain()
@@ -406,7 +406,7 @@ test('a full sandbox refuses writes, explains how to clear it, and remains reada
   expect((await user('counted@example.com')).status).toBe(201)
   const { _id, documents } = await sandboxModel(service.sandbox.db).findOne(open).lean().orFail()
   expect(documents).toBeLessThan(200)
-  const rows = Array.from({ length: 5000 }, (_, id) => ({ host_id: _id, room_type_id: id, rows: [] }))
+  const rows = Array.from({ length: 5000 }, (_, id) => ({ owner_id: _id, room_type_id: id, rows: [] }))
   await service.sandbox.db.collection('availability_blocks').insertMany(rows)
   await sandboxModel(service.sandbox.db).updateOne(open, { documents: 5000 })
   expect((await user('many@example.com')).status).toBe(409)

@@ -289,11 +289,13 @@ test.concurrent('scenarios of one sandbox take turns over two processes, and one
   const answers = await Promise.all([0, 1, 0, 1].map((index) => through[index]?.()))
   // All runs compete for the last unit of the same nights, so only one run succeeds.
   expect(answers.map((one) => one?.status).sort()).toEqual([201, 409, 409, 409])
-  const scope = await sandboxModel(service.sandbox.db).findOne({ state: 'open', key_id: actor.keyId }).lean()
+  const sandboxId = await sandboxModel(service.sandbox.db)
+    .findOne({ state: 'open', key_id: actor.keyId })
+    .lean()
   const clearing = [play(actor, 'guest-books', { count: 30 }), actor.send('DELETE', '/sandbox')]
   const [ended] = await Promise.all(clearing)
   expect([201, 409]).toContain(ended?.status)
-  expect(await leaseModel(service.sandbox.db).findById(`turn:${scope?._id}`)).toBeNull()
+  expect(await leaseModel(service.sandbox.db).findById(`turn:${sandboxId?._id}`)).toBeNull()
   expect((await play(actor, 'guest-books')).status).toBe(201)
 })
 
@@ -302,11 +304,11 @@ test.concurrent('a scenario that does not fit in the sandbox is refused before i
 }) => {
   const actor = await service.actor()
   const before = await feedOf(actor)
-  const { _id: host_id } = await sandboxModel(service.sandbox.db)
+  const { _id: owner_id } = await sandboxModel(service.sandbox.db)
     .findOne({ key_id: actor.keyId, state: 'open' })
     .lean()
     .orFail()
-  const message = { host_id, booking_id: 1, listing_id: 1, sender: 'guest', sender_name: 'G', text: 'T' }
+  const message = { owner_id, booking_id: 1, listing_id: 1, sender: 'guest', sender_name: 'G', text: 'T' }
   const filling = Array.from({ length: 3000 }, (_, index) => ({
     ...message,
     is_seen: false,

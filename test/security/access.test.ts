@@ -38,7 +38,7 @@ async function stateOf(hostId: number): Promise<string> {
     .filter((name) => !['outbox', 'requests', 'request_counts'].includes(name))
     .sort()
   const documents = await Promise.all(
-    names.map((name) => db.collection(name).find({ host_id: hostId }).sort({ _id: 1 }).toArray()),
+    names.map((name) => db.collection(name).find({ owner_id: hostId }).sort({ _id: 1 }).toArray()),
   )
   return JSON.stringify(documents, (key, value) =>
     ['usage_count', 'last_used_at', 'addresses', 'due_at'].includes(key) ? undefined : value,
@@ -189,7 +189,7 @@ test('URL and iCal fields of a listing never cause a connection', async () => {
   expect(created.status).toBe(201)
   await thief.send('GET', `/v1/listings/${created.body.data.id}`)
   // No job is left that could connect later.
-  await expect.poll(() => jobModel(service.live.db).exists({ host_id: thief.hostId })).toBeNull()
+  await expect.poll(() => jobModel(service.live.db).exists({ owner_id: thief.hostId })).toBeNull()
   listener.stop(true)
   expect(connections).toBe(0)
 })

@@ -52,17 +52,17 @@ export async function fillRows(
   }
   if (rows.length > 0) await flush()
   const written = roomTypes.map(({ room_type_id }) => {
-    return { host_id: hostId, room_type_id, rows: days, asked_at: 0, sequence }
+    return { owner_id: hostId, room_type_id, rows: days, asked_at: 0, sequence }
   })
   const compacted = roomTypes.map(({ room_type_id }) => {
-    return { host_id: hostId, room_type_id, rows: days, in_force: days }
+    return { owner_id: hostId, room_type_id, rows: days, in_force: days }
   })
   await availabilityWrittenModel(db).collection.insertMany(written)
   await availabilityCompactedModel(db).collection.insertMany(compacted)
 }
 
 /** Returns the stored rows, including those that are no longer in force. */
-export async function storedRows(db: Db, filter: { host_id: number; room_type_id?: number }) {
+export async function storedRows(db: Db, filter: { owner_id: number; room_type_id?: number }) {
   const blocks = await availabilityBlockModel(db).find(filter).sort({ _id: 1 }).lean()
   return blocks.flatMap(({ room_type_id, rows }) => rows.map((row) => ({ ...row, room_type_id })))
 }

@@ -28,7 +28,15 @@ export async function storeCertification(
     ...{ began_at: now, played_at: now, progress_at: now },
   }
   await insertCertification(sandboxDatabase(live), {
-    ...{ _id: id, key_id: keyId, of_host: hostId, scope: null, seed: 'stored', profiles: ['feed'], cases },
+    ...{
+      _id: id,
+      key_id: keyId,
+      host_id: hostId,
+      sandbox_id: null,
+      seed: 'stored',
+      profiles: ['feed'],
+      cases,
+    },
     status: isPassed ? 'passed' : 'running',
     // The start is in the future, because a certification that still has no sandbox some time after its start fails.
     started_at: isPassed ? now : inADay(),

@@ -86,7 +86,7 @@ export type Truth = Map<number, { state: string; version: string }>
 
 /** Returns a host's bookings as the database stores them. */
 export async function truthOf(db: Db, hostId: number): Promise<Truth> {
-  const bookings = await bookingModel(db).find({ host_id: hostId }).lean()
+  const bookings = await bookingModel(db).find({ owner_id: hostId }).lean()
   return new Map(
     bookings.map(({ id, status, updated_at }) => [
       id,
@@ -97,7 +97,7 @@ export async function truthOf(db: Db, hostId: number): Promise<Truth> {
 
 /** Returns a host's messages as the database stores them. */
 export async function messagesOf(db: Db, hostId: number): Promise<Truth> {
-  const messages = await messageModel(db).find({ host_id: hostId }).lean()
+  const messages = await messageModel(db).find({ owner_id: hostId }).lean()
   return new Map(messages.map(({ id, text, version }) => [id, { state: text, version: toVersion(version) }]))
 }
 

@@ -19,7 +19,7 @@ export async function fillListings(
       room_types: [roomType],
     }
     return {
-      ...{ id: firstId + index, host_id: actor.hostId, unique_id: `lst_${firstId + index}`, content },
+      ...{ id: firstId + index, owner_id: actor.hostId, unique_id: `lst_${firstId + index}`, content },
       ...{
         listing_status: 'draft',
         status_rank: 0,

@@ -16,7 +16,7 @@ export async function fillBookings(db: Db, hostId: number, count: number): Promi
       const version = new Date((first + index) * 1000)
       return {
         id: hostId * 10_000_000 + index,
-        host_id: hostId,
+        owner_id: hostId,
         user_id: 1,
         listing_id: 1 + (index % 50),
         room_type_id: 1 + (index % 50),

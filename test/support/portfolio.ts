@@ -23,7 +23,7 @@ function listing(hostId: number, id: number): StoredListing {
   const content = { name, original_id: `p-${id}`, room_types }
   return {
     id,
-    host_id: hostId,
+    owner_id: hostId,
     unique_id: `lst_${id}`,
     listing_status: listingStatuses[rank] as StoredListing['listing_status'],
     status_rank: rank,

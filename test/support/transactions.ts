@@ -50,6 +50,6 @@ export function listenToTransactions(db: Db) {
 
 /** Returns the host that a document or filter names. Host clocks have the host id as their `_id`. */
 function hostOf(collection: string, part: Document): number | undefined {
-  const host = collection === 'host_clocks' ? part._id : part.host_id
+  const host = collection === 'host_clocks' ? part._id : (part.owner_id ?? part.host_id)
   return typeof host === 'number' ? host : undefined
 }

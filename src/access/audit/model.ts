@@ -17,7 +17,7 @@ const fields = {
   /** The reason, as free text; null if none was given or the guest was erased. */
   reason: field.textOrNull,
 }
-const hostFields = { host_id: field.number, ...fields }
+const hostFields = { owner_id: field.number, ...fields }
 
 /**
  * A record of an administrative action, of a partner's booking transition or webhook change, or of the service turning
@@ -25,7 +25,7 @@ const hostFields = { host_id: field.number, ...fields }
  */
 export type AuditEntry = Stored<typeof fields>
 
-/** An entry about a host's data. It has a `host_id` so that it is stored on the same shard as that data. */
+/** An entry about an owner's data. It has an `owner_id` so that it is stored on the same shard as that data. */
 export type HostAuditEntry = Stored<typeof hostFields>
 
 const schema = schemaOf(fields)
@@ -34,8 +34,8 @@ schema.index({ at: -1 }, { name: 'audit_time' })
 export const auditModel = modelOf<AuditEntry>('audit', schema)
 
 const ofHost = schemaOf(hostFields)
-ofHost.index({ host_id: 1, at: -1 }, { name: 'host_audit_host' })
+ofHost.index({ owner_id: 1, at: -1 }, { name: 'host_audit_host' })
 ofHost.index({ at: -1 }, { name: 'host_audit_time' })
-ofHost.index({ host_id: 1, target: 1 }, { name: 'host_audit_target' })
+ofHost.index({ owner_id: 1, target: 1 }, { name: 'host_audit_target' })
 
 export const hostAuditModel = modelOf<HostAuditEntry>('host_audit', ofHost)

@@ -17,7 +17,7 @@ export type Action = Pick<AuditEntry, 'at' | 'action' | 'target'> & {
    * The host whose data the action concerns; null for actions on hosts and keys themselves, or on the data of several
    * hosts.
    */
-  host_id: number | null
+  owner_id: number | null
   /** The actor; defaults to the user who runs this command. */
   actor?: Actor
 }
@@ -28,16 +28,16 @@ export function bookingTarget(id: number): string {
 }
 
 /** Returns a host's entries about the given targets, oldest first. */
-export function findActionsOn(db: Db, hostId: number, targets: string[]): Promise<HostAuditEntry[]> {
+export function findActionsOn(db: Db, ownerId: number, targets: string[]): Promise<HostAuditEntry[]> {
   return hostAuditModel(db)
-    .find({ host_id: hostId, target: { $in: targets } })
+    .find({ owner_id: ownerId, target: { $in: targets } })
     .sort({ at: 1 })
     .lean()
 }
 
 /** Erases the reasons of all of a host's entries about the given targets. */
-export async function eraseReasons(db: Db, hostId: number, targets: string[]): Promise<void> {
-  const filter = { host_id: hostId, target: { $in: targets }, reason: { $ne: null } }
+export async function eraseReasons(db: Db, ownerId: number, targets: string[]): Promise<void> {
+  const filter = { owner_id: ownerId, target: { $in: targets }, reason: { $ne: null } }
   await hostAuditModel(db).updateMany(filter, { $set: { reason: null } })
 }
 
@@ -54,13 +54,13 @@ export function serviceActor() {
 /** Adds an entry to the audit log, within the action's transaction if `session` is given. */
 export async function recordAction(
   db: Db,
-  { host_id, actor, reason = null, ...action }: Action,
+  { owner_id, actor, reason = null, ...action }: Action,
   session: Session | null = null,
 ): Promise<void> {
   const entry = { ...action, reason, ...(actor ?? (await commandActor(db))) }
-  if (host_id === null) await auditModel(db).create([entry], { session })
-  else if (session) await runBatched(db, session, insertEntries, { host_id, ...entry })
-  else await hostAuditModel(db).create({ host_id, ...entry })
+  if (owner_id === null) await auditModel(db).create([entry], { session })
+  else if (session) await runBatched(db, session, insertEntries, { owner_id, ...entry })
+  else await hostAuditModel(db).create({ owner_id, ...entry })
 }
 
 async function insertEntries(

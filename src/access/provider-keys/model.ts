@@ -2,7 +2,7 @@ import { modelOf } from '../../platform/mongo/collections.ts'
 import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 
 const fields = {
-  host_id: field.number,
+  owner_id: field.number,
   provider: field.text,
   secret_id: field.text,
   sealed: field.text,
@@ -15,7 +15,7 @@ const fields = {
 export type ProviderKey = Stored<typeof fields>
 
 const schema = schemaOf(fields)
-schema.index({ host_id: 1, provider: 1 }, { unique: true, name: 'provider_key_host' })
+schema.index({ owner_id: 1, provider: 1 }, { unique: true, name: 'provider_key_host' })
 schema.index({ provider: 1, fingerprint: 1 }, { unique: true, name: 'provider_key_fingerprint' })
 
 export const providerKeyModel = modelOf<ProviderKey>('provider_keys', schema)

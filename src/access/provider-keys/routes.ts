@@ -19,12 +19,12 @@ export function providerKeyRoutes(app: AppContext) {
       '',
       async (context) => {
         const { provider } = context.params as { provider: string }
-        const { hostId, isSandbox } = context.caller
+        const { ownerId, isSandbox } = context.caller
         const status = await storeProviderKey(app, {
-          hostId,
+          ownerId,
           provider,
           key: context.body.provider_api_key,
-          realm: isSandbox ? hostId : undefined,
+          realm: isSandbox ? ownerId : undefined,
         })
         return ok(context, { status, message: messages[status] })
       },

@@ -12,7 +12,7 @@ const retry = Symbol('retry')
 
 /** A provider key to store. */
 interface SentProviderKey {
-  hostId: number
+  ownerId: number
   provider: string
   key: string
   /** Id of the sandbox in which the key must be unique; undefined if it must be unique among all accounts. */
@@ -27,18 +27,18 @@ interface SentProviderKey {
  */
 export async function storeProviderKey(
   app: Pick<AppContext, 'db' | 'clock' | 'secrets'>,
-  { hostId, provider, key, realm }: SentProviderKey,
+  { ownerId, provider, key, realm }: SentProviderKey,
 ): Promise<Outcome> {
   const fingerprinted = realm === undefined ? key : `${realm}/${key}`
   for (;;) {
-    const outcome = await tryToStore(app, { host_id: hostId, provider }, key, fingerprinted)
+    const outcome = await tryToStore(app, { owner_id: ownerId, provider }, key, fingerprinted)
     if (outcome !== retry) return outcome
   }
 }
 
 async function tryToStore(
   { db, clock, secrets }: Pick<AppContext, 'db' | 'clock' | 'secrets'>,
-  owner: Pick<ProviderKey, 'host_id' | 'provider'>,
+  owner: Pick<ProviderKey, 'owner_id' | 'provider'>,
   key: string,
   fingerprinted: string,
 ): Promise<Outcome | typeof retry> {
@@ -49,7 +49,7 @@ async function tryToStore(
       .findOne({
         provider: owner.provider,
         fingerprint: { $in: fingerprints },
-        host_id: { $ne: owner.host_id },
+        owner_id: { $ne: owner.owner_id },
       })
       .lean(),
   ])
@@ -58,7 +58,7 @@ async function tryToStore(
   const values = {
     ...secrets.seal(key),
     fingerprint: secrets.fingerprint(fingerprinted),
-    updated_at: clock(owner.host_id),
+    updated_at: clock(owner.owner_id),
   }
   try {
     if (!own) {
@@ -102,7 +102,7 @@ export async function reencryptProviderKeys(db: Db, clock: Clock, secrets: Secre
     // The filter matches only the key that was read, because a key stored since then is already encrypted with the
     // current secret.
     const { modifiedCount } = await providerKeyModel(db).updateOne(
-      { host_id: stored.host_id, provider: stored.provider, sealed: stored.sealed },
+      { owner_id: stored.owner_id, provider: stored.provider, sealed: stored.sealed },
       { $set: values },
     )
     count += modifiedCount

@@ -20,8 +20,8 @@ export function requestRoutes(app: AppContext) {
     .get(
       '',
       async (context) => {
-        const { keyId: key_id, hostId: host_id } = context.caller
-        const key = { host_id, key_id }
+        const { host, keyId } = context.caller
+        const key = { host_id: host.id, key_id: keyId }
         const { rows, pagination } = await readRequestPage(liveDb, key, context.query, clock())
         return ok(context, rows.map(serializeRequest), { pagination })
       },
@@ -39,8 +39,9 @@ export function requestRoutes(app: AppContext) {
     .get(
       '/counts',
       async (context) => {
-        const { keyId: key_id, hostId: host_id } = context.caller
-        const counts = await readCounts(liveDb, { host_id, key_id }, momentOf(context.query.since), clock())
+        const { host, keyId } = context.caller
+        const key = { host_id: host.id, key_id: keyId }
+        const counts = await readCounts(liveDb, key, momentOf(context.query.since), clock())
         return ok(
           context,
           counts.map(([minute, kinds]) => serializeCount(minute, kinds)),

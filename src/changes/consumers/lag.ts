@@ -50,11 +50,11 @@ export async function greatestLags(db: Db, now: Date): Promise<Record<ConsumedFe
 async function* unexpiredConsumers(db: Db, now: Date) {
   for await (const batch of consumerBatches(db)) {
     const keys = await findUnexpiredKeyIds(db, [...new Set(batch.map(({ key_id }) => key_id))], now)
-    const clocks = await findClocks(db, [...new Set(batch.map(({ host_id }) => host_id))])
+    const clocks = await findClocks(db, [...new Set(batch.map(({ owner_id }) => owner_id))])
     const byHost = new Map(clocks.map((clock) => [clock._id, clock]))
     const lasting = batch.filter(({ key_id }) => keys.has(key_id))
     const { current = [], behind = [] } = Object.groupBy(lasting, (consumer) =>
-      isBehind(consumer, byHost.get(consumer.host_id)) ? 'behind' : 'current',
+      isBehind(consumer, byHost.get(consumer.owner_id)) ? 'behind' : 'current',
     )
     const position = ({ acknowledged }: Consumer) => acknowledged?.getTime() ?? 0
     yield { current, behind: behind.sort((one, other) => position(one) - position(other)) }

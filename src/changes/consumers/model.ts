@@ -3,7 +3,7 @@ import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 import type { ConsumedFeed } from './schema.ts'
 
 const fields = {
-  host_id: field.number,
+  owner_id: field.number,
   key_id: field.number,
   feed: field.literal<ConsumedFeed>(),
   name: field.text,
@@ -18,7 +18,7 @@ const fields = {
 export type Consumer = Stored<typeof fields>
 
 const schema = schemaOf(fields)
-schema.index({ host_id: 1, key_id: 1, feed: 1, name: 1 }, { unique: true, name: 'consumer_name' })
-schema.index({ host_id: 1, key_id: 1, feed: 1, slot: 1 }, { unique: true, name: 'consumer_slot' })
+schema.index({ owner_id: 1, key_id: 1, feed: 1, name: 1 }, { unique: true, name: 'consumer_name' })
+schema.index({ owner_id: 1, key_id: 1, feed: 1, slot: 1 }, { unique: true, name: 'consumer_slot' })
 
 export const consumerModel = modelOf<Consumer>('consumers', schema)

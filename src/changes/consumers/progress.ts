@@ -13,15 +13,15 @@ export interface Progress {
 /** Maximum number of pending changes to count. */
 const countedPending = 10_000
 
-type Position = Pick<Consumer, 'host_id' | 'feed' | 'acknowledged'>
+type Position = Pick<Consumer, 'owner_id' | 'feed' | 'acknowledged'>
 
 /** Returns how far a consumer is behind its host's unfiltered feed. */
 export async function progressOf(db: Db, position: Position): Promise<Progress> {
-  const { host_id, feed, acknowledged } = position
+  const { owner_id, feed, acknowledged } = position
   const oldestPending = await oldestPendingOf(db, position)
   if (oldestPending === null) return { pending: 0, oldestPending }
   const range = { after: acknowledged, limit: countedPending }
-  const pending = await unfilteredFeeds[feed].count(db, { host_id }, range)
+  const pending = await unfilteredFeeds[feed].count(db, { owner_id }, range)
   return { pending, oldestPending }
 }
 
@@ -38,10 +38,11 @@ export async function progressOfAll(db: Db, consumers: Position[]): Promise<Prog
   let until: Date | undefined
   for (const position of [...byPosition.keys()].toSorted((one, other) => other - one)) {
     const [consumer] = byPosition.get(position) as [Position]
-    const { host_id, feed, acknowledged: after } = consumer
+    const { owner_id, feed, acknowledged: after } = consumer
     const oldestPending = await oldestPendingOf(db, consumer)
     const range = { after, until, limit: countedPending - pending }
-    if (oldestPending && range.limit > 0) pending += await unfilteredFeeds[feed].count(db, { host_id }, range)
+    if (oldestPending && range.limit > 0)
+      pending += await unfilteredFeeds[feed].count(db, { owner_id }, range)
     found.set(position, { pending, oldestPending })
     until = after ?? undefined
   }
@@ -51,8 +52,8 @@ export async function progressOfAll(db: Db, consumers: Position[]): Promise<Prog
 /** Returns the version of the oldest change that a consumer has not acknowledged; null if there is none. */
 export async function oldestPendingOf(
   db: Db,
-  { host_id, feed, acknowledged }: Position,
+  { owner_id, feed, acknowledged }: Position,
 ): Promise<Date | null> {
   const { oldestAfter } = unfilteredFeeds[feed]
-  return oldestAfter(db, host_id, acknowledged)
+  return oldestAfter(db, owner_id, acknowledged)
 }

@@ -7,14 +7,14 @@ import type { ConsumedFeed } from './schema.ts'
 
 /** The owner of the data, the key and the feed that a set of consumers belongs to. */
 export interface Owner {
-  host_id: number
+  owner_id: number
   key_id: number
   feed: ConsumedFeed
 }
 
 /** Returns the owner of the caller's consumers of a feed. */
-export function ownerOf({ hostId, keyId }: Pick<Caller, 'hostId' | 'keyId'>, feed: ConsumedFeed): Owner {
-  return { host_id: hostId, key_id: keyId, feed }
+export function ownerOf({ ownerId, keyId }: Pick<Caller, 'ownerId' | 'keyId'>, feed: ConsumedFeed): Owner {
+  return { owner_id: ownerId, key_id: keyId, feed }
 }
 
 /** Returns an owner's consumers, sorted by name. The number of slots limits the length of the list. */

@@ -3,9 +3,9 @@ import { bookingFeed, type FeedSource, messageFeed } from '../sources/source.ts'
 import type { ConsumedFeed } from './schema.ts'
 
 /** A host's unfiltered feed, which consumers follow. */
-export interface WholeFeed extends Pick<FeedSource<unknown, { host_id: number }>, 'counter' | 'count'> {
+export interface WholeFeed extends Pick<FeedSource<unknown, { owner_id: number }>, 'counter' | 'count'> {
   /** Returns the version of the first change after the given version; null if no change follows. */
-  oldestAfter(db: Db, hostId: number, after: Date | null): Promise<Date | null>
+  oldestAfter(db: Db, ownerId: number, after: Date | null): Promise<Date | null>
 }
 
 export const unfilteredFeeds: Record<ConsumedFeed, WholeFeed> = {
@@ -18,12 +18,12 @@ function wholeFeed<Row>({
   count,
   find,
   versionOf,
-}: FeedSource<Row, { host_id: number }>): WholeFeed {
+}: FeedSource<Row, { owner_id: number }>): WholeFeed {
   return {
     counter,
     count,
-    async oldestAfter(db, host_id, after) {
-      const [first] = await find(db, { host_id }, after, { skip: 0, limit: 1 })
+    async oldestAfter(db, owner_id, after) {
+      const [first] = await find(db, { owner_id }, after, { skip: 0, limit: 1 })
       return first ? versionOf(first) : null
     },
   }

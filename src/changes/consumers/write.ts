@@ -35,11 +35,11 @@ export async function putConsumer(
   { acknowledged, seek = false }: ConsumerWrite,
 ): Promise<Consumer> {
   const version = acknowledged === null ? null : parseFeedTime(acknowledged)
-  await requireKnown(db, caller.hostId, feed, version)
+  await requireKnown(db, caller.ownerId, feed, version)
   const owner = ownerOf(caller, feed)
   const position = {
     acknowledged: version,
-    acknowledged_at: version === null ? null : clock(caller.hostId),
+    acknowledged_at: version === null ? null : clock(caller.ownerId),
   }
   for (;;) {
     if (await findConsumerIfAny(db, owner, name)) {
@@ -65,9 +65,14 @@ export function nameProblems({ params }: Pick<CheckInput, 'params'>): Problem[] 
 }
 
 /** Rejects a version that the host has not assigned yet, because the consumer would skip all changes up to it. */
-async function requireKnown(db: Db, hostId: number, feed: ConsumedFeed, version: Date | null): Promise<void> {
+async function requireKnown(
+  db: Db,
+  ownerId: number,
+  feed: ConsumedFeed,
+  version: Date | null,
+): Promise<void> {
   if (version === null) return
-  if (version > (await readHostClock(db, hostId, unfilteredFeeds[feed].counter)))
+  if (version > (await readHostClock(db, ownerId, unfilteredFeeds[feed].counter)))
     throw invalidField('acknowledged', '"acknowledged" must be a version that the feed has shown')
 }
 

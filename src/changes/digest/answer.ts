@@ -19,8 +19,8 @@ export class Digests {
   }
 
   /** Returns the requested digest, computed from a consistent snapshot of the host's bookings. */
-  async answer(hostId: number, { listing_id, month, day, after }: DigestQuery): Promise<DigestView> {
-    const now = await this.cache.read(hostId)
+  async answer(ownerId: number, { listing_id, month, day, after }: DigestQuery): Promise<DigestView> {
+    const now = await this.cache.read(ownerId)
     const version = now.version ? toVersion(now.version) : null
     const listingId = listing_id === undefined ? undefined : Number(listing_id)
     const start = day ?? month

@@ -48,11 +48,11 @@ export class BookingCache {
   /**
    * Returns a host's current bookings. While the bookings are cached and unchanged, every call returns the same object.
    */
-  read(hostId: number): Promise<HostBookings> {
-    return this.turns.run(String(hostId), async () => {
-      const held = this.hosts.get(hostId) ?? { version: null, bookings: PackedBookings.empty() }
-      const now = await this.refresh(hostId, held)
-      if (now !== held) this.hosts.set(hostId, now)
+  read(ownerId: number): Promise<HostBookings> {
+    return this.turns.run(String(ownerId), async () => {
+      const held = this.hosts.get(ownerId) ?? { version: null, bookings: PackedBookings.empty() }
+      const now = await this.refresh(ownerId, held)
+      if (now !== held) this.hosts.set(ownerId, now)
       return now
     })
   }
@@ -61,10 +61,10 @@ export class BookingCache {
    * Reads all changes since `held`. The result is a consistent snapshot, because changes become visible in version
    * order, and a booking that changes during the refresh appears again later in the feed (see `changes/feed/page.ts`).
    */
-  private async refresh(hostId: number, held: HostBookings): Promise<HostBookings> {
+  private async refresh(ownerId: number, held: HostBookings): Promise<HostBookings> {
     const changed = new ChangedBookings(held.bookings.days)
     const readAfter = (version: Date | null) =>
-      findChanges(this.db, { host_id: hostId }, version, { skip: 0, limit: readBatchSize })
+      findChanges(this.db, { owner_id: ownerId }, version, { skip: 0, limit: readBatchSize })
     let { version } = held
     let reading = readAfter(version)
     for (;;) {

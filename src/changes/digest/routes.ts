@@ -27,8 +27,8 @@ export function digestRoutes(app: AppContext) {
     '/bookings/digest',
     async (context) => {
       const { caller, query } = context
-      if (query.listing_id !== undefined) await findListing(app.db, caller.hostId, Number(query.listing_id))
-      const digest = await turns.run(String(caller.keyId), () => digests.answer(caller.hostId, query))
+      if (query.listing_id !== undefined) await findListing(app.db, caller.ownerId, Number(query.listing_id))
+      const digest = await turns.run(String(caller.keyId), () => digests.answer(caller.ownerId, query))
       return ok(context, { digest })
     },
     {

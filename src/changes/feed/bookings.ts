@@ -18,15 +18,15 @@ export interface BookingFeedQuery extends PositionQuery {
  */
 export async function toFeedQuery(
   db: Db,
-  caller: Pick<Caller, 'hostId' | 'keyId'>,
+  caller: Pick<Caller, 'ownerId' | 'keyId'>,
   query: BookingFeedQuery,
 ): Promise<FeedQuery<ChangeFilter>> {
-  const { hostId } = caller
+  const { ownerId } = caller
   const { checkout_after, listing_id, cursor } = query
   const updated_after = await positionOf(db, caller, 'bookings', query)
-  if (listing_id !== undefined) await findListing(db, hostId, Number(listing_id))
+  if (listing_id !== undefined) await findListing(db, ownerId, Number(listing_id))
   const filter = {
-    host_id: hostId,
+    owner_id: ownerId,
     ...(listing_id === undefined ? {} : { listing_id: Number(listing_id) }),
     ...(checkout_after === undefined ? {} : { checkout_at: { $gte: checkout_after } }),
   }

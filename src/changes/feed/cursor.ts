@@ -4,7 +4,7 @@ import { text } from '../../http/schema/fields.ts'
 import type { FeedSource, FilterParameters } from '../sources/source.ts'
 
 /** Name of a feed. */
-export type FeedName = FeedSource<unknown, { host_id: number }>['name']
+export type FeedName = FeedSource<unknown, { owner_id: number }>['name']
 
 const place = Type.Object({
   /** The version after which the page starts, in seconds. */

@@ -19,15 +19,15 @@ export interface MessageFeedQuery extends PositionQuery {
  */
 export async function toMessageFeedQuery(
   db: Db,
-  caller: Pick<Caller, 'hostId' | 'keyId'>,
+  caller: Pick<Caller, 'ownerId' | 'keyId'>,
   query: MessageFeedQuery,
 ): Promise<FeedQuery<MessageFilter>> {
-  const { hostId } = caller
+  const { ownerId } = caller
   const { booking_id, sender, cursor } = query
   const updated_after = await positionOf(db, caller, 'messages', query)
-  if (booking_id !== undefined) await findBooking(db, hostId, Number(booking_id))
+  if (booking_id !== undefined) await findBooking(db, ownerId, Number(booking_id))
   const filter = {
-    host_id: hostId,
+    owner_id: ownerId,
     ...(booking_id === undefined ? {} : { booking_id: Number(booking_id) }),
     ...(sender === undefined ? {} : { sender }),
   }

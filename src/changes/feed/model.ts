@@ -4,7 +4,7 @@ import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 const fields = {
   /** Combines `page` and `version`, so that the same page end is stored only once. */
   _id: field.text,
-  host_id: field.number,
+  owner_id: field.number,
   /** Name of the page: a hash of the key and its query, followed by the page number. */
   page: field.text,
   version: field.moment,
@@ -15,7 +15,7 @@ const fields = {
 export type PageEnd = Stored<typeof fields>
 
 const schema = schemaOf(fields)
-schema.index({ host_id: 1, page: 1, version: 1 }, { name: 'page_end' })
+schema.index({ owner_id: 1, page: 1, version: 1 }, { name: 'page_end' })
 schema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'walk_expiry' })
 
 export const pageEndModel = modelOf<PageEnd>('page_ends', schema)

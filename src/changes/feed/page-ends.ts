@@ -23,7 +23,7 @@ export class PageEnds {
   /** @param question the values that distinguish the query from the key's other queries */
   constructor(
     private readonly db: Db,
-    private readonly hostId: number,
+    private readonly ownerId: number,
     private readonly question: unknown[],
     private readonly now: Date,
   ) {}
@@ -35,7 +35,7 @@ export class PageEnds {
   async before(page: number): Promise<Date | undefined> {
     const previous = this.nameOf(page - 1)
     const own = this.nameOf(page)
-    this.known = await findPageEnds(this.db, this.hostId, [previous, own], this.now)
+    this.known = await findPageEnds(this.db, this.ownerId, [previous, own], this.now)
     return this.known.find((end) => end.page === previous)?.version
   }
 
@@ -50,9 +50,9 @@ export class PageEnds {
     const ends = lastStoredOf(this.db)
     const remembered = ends.get(own)
     if (remembered && isThis(remembered)) return
-    this.known ??= await findPageEnds(this.db, this.hostId, [own], this.now)
+    this.known ??= await findPageEnds(this.db, this.ownerId, [own], this.now)
     const stored =
-      this.known.find(isThis) ?? (await savePageEnd(this.db, this.hostId, { page: own, version }, this.now))
+      this.known.find(isThis) ?? (await savePageEnd(this.db, this.ownerId, { page: own, version }, this.now))
     ends.set(own, stored)
   }
 

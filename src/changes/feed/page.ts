@@ -30,7 +30,7 @@ export interface FeedPage<Row> {
 }
 
 /** Reads one page of a host's new and changed rows, in version order. The cursor must already have been validated. */
-export async function readFeedPage<Row, Filter extends { host_id: number }>(
+export async function readFeedPage<Row, Filter extends { owner_id: number }>(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   source: FeedSource<Row, Filter>,
   { filter, updated_after, cursor, identity, sent }: FeedQuery<Filter>,
@@ -39,9 +39,9 @@ export async function readFeedPage<Row, Filter extends { host_id: number }>(
   const position = cursor === undefined ? null : readCursor(source.name, cursor)
   const updatedAfter = updated_after === undefined ? null : parseFeedTime(updated_after)
   const matched: Matched<Filter> = { filter, after: updatedAfter }
-  const hostId = filter.host_id
-  const clockBefore = lastReadClock(db, source, hostId)
-  const ends = new PageEnds(db, hostId, [hostId, keyId, ...identity, page.perPage], clock(hostId))
+  const ownerId = filter.owner_id
+  const clockBefore = lastReadClock(db, source, ownerId)
+  const ends = new PageEnds(db, ownerId, [ownerId, keyId, ...identity, page.perPage], clock(ownerId))
   const { version, skip } = position
     ? { version: position.version, skip: 0 }
     : await startOf(db, source, matched, { page, ends })
@@ -77,7 +77,7 @@ export async function readFeedPage<Row, Filter extends { host_id: number }>(
 }
 
 /** Returns the version after which a page starts and, if the previous page's end is unknown, how many rows to skip. */
-async function startOf<Filter extends { host_id: number }>(
+async function startOf<Filter extends { owner_id: number }>(
   db: Db,
   source: CountedSource<Filter>,
   matched: Matched<Filter>,
@@ -90,7 +90,7 @@ async function startOf<Filter extends { host_id: number }>(
 }
 
 /** The parts of a feed's source that find a row by counting from the feed's end. */
-type CountedSource<Filter extends { host_id: number }> = Pick<
+type CountedSource<Filter extends { owner_id: number }> = Pick<
   FeedSource<never, Filter>,
   'name' | 'counter' | 'count' | 'versionFromEnd'
 >
@@ -100,7 +100,7 @@ type CountedSource<Filter extends { host_id: number }> = Pick<
  * a jump to the last page is fast. Otherwise returns null. If rows move to the feed's end in the meantime, the returned
  * version is earlier, so rows may be repeated but are never skipped.
  */
-async function fromEnd<Filter extends { host_id: number }>(
+async function fromEnd<Filter extends { owner_id: number }>(
   db: Db,
   source: CountedSource<Filter>,
   { filter, after }: Matched<Filter>,

@@ -50,7 +50,7 @@ export function withWalk<Query extends PositionQuery>(
  */
 export async function positionOf(
   db: Db,
-  caller: Pick<Caller, 'hostId' | 'keyId'>,
+  caller: Pick<Caller, 'ownerId' | 'keyId'>,
   feed: ConsumedFeed,
   { updated_after, consumer: name, cursor }: PositionQuery,
 ): Promise<string | undefined> {

@@ -38,7 +38,7 @@ export function feedRoutes(app: AppContext) {
           return ok(context, { Bookings: rows.map(serializeFeedItem) }, { pagination })
         }
         const { rows, pagination } = await readOrAwaitPage(app, bookingFeedInFull, context, ask)
-        const detailOf = await prepareDetails(app.db, context.caller.hostId, rows)
+        const detailOf = await prepareDetails(app.db, context.caller.ownerId, rows)
         const Bookings = rows.map((booking) => ({
           ...serializeFeedItem(booking),
           Booking: detailOf(booking),

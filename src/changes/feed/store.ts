@@ -11,9 +11,9 @@ const storedMilliseconds = keptMilliseconds + 3_600_000
 export type KnownEnd = Pick<PageEnd, 'page' | 'version' | 'expires_at'>
 
 /** Returns the unexpired ends of the given pages, each page's earliest end first. */
-export function findPageEnds(db: Db, host_id: number, pages: string[], now: Date): Promise<KnownEnd[]> {
+export function findPageEnds(db: Db, owner_id: number, pages: string[], now: Date): Promise<KnownEnd[]> {
   return pageEndModel(db)
-    .collection.find({ host_id, page: { $in: pages }, expires_at: { $gt: now } })
+    .collection.find({ owner_id, page: { $in: pages }, expires_at: { $gt: now } })
     .project<KnownEnd>({ _id: 0, page: 1, version: 1, expires_at: 1 })
     .sort({ page: 1, version: 1 })
     .toArray()
@@ -30,7 +30,7 @@ export function isKept({ expires_at }: KnownEnd, now: Date): boolean {
  */
 export async function savePageEnd(
   db: Db,
-  host_id: number,
+  owner_id: number,
   { page, version }: Pick<PageEnd, 'page' | 'version'>,
   now: Date,
 ): Promise<KnownEnd> {
@@ -38,7 +38,7 @@ export async function savePageEnd(
   const _id = `${page}:${version.getTime()}`
   try {
     await pageEndModel(db).collection.updateOne(
-      { _id, host_id },
+      { _id, owner_id },
       { $set: { page, version, expires_at } },
       { upsert: true },
     )

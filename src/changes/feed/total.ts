@@ -31,15 +31,15 @@ function cacheOf(db: Db): Cache {
   return cache
 }
 
-type Host = { host_id: number }
+type Host = { owner_id: number }
 type Source<Filter extends Host> = Pick<FeedSource<never, Filter>, 'name' | 'counter' | 'count'>
 
 /**
  * Returns the host's clock in milliseconds, as this process last read it; undefined if it has not been read yet. While
  * the clock still has this value, the feed has not changed.
  */
-export function lastReadClock(db: Db, { name }: Source<never>, hostId: number): number | undefined {
-  return cacheOf(db).clocks.get(`${name}/${hostId}`)
+export function lastReadClock(db: Db, { name }: Source<never>, ownerId: number): number | undefined {
+  return cacheOf(db).clocks.get(`${name}/${ownerId}`)
 }
 
 function keyOf(feed: string, { filter, after }: Matched<Host>): string {
@@ -58,9 +58,9 @@ export async function totalOf<Filter extends Host>(
   const { filter, after } = matched
   const cache = cacheOf(db)
   const cached = cache.totals.get(keyOf(source.name, matched))
-  const version = (await readHostClock(db, filter.host_id, source.counter)).getTime()
+  const version = (await readHostClock(db, filter.owner_id, source.counter)).getTime()
   if (cache.clocks.size >= maxCachedTotals) cache.clocks.clear()
-  cache.clocks.set(`${source.name}/${filter.host_id}`, version)
+  cache.clocks.set(`${source.name}/${filter.owner_id}`, version)
   if (cached?.version === version) return cached
   const total = { total: await source.count(db, filter, { after }), version }
   keep(db, source.name, matched, total)

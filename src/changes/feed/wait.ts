@@ -40,7 +40,7 @@ const longestDelivery = 60
  * @throws DomainError `auth` if the key is no longer usable; `forbidden` if it is no longer accepted from the caller's
  * address
  */
-export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
+export async function readOrAwaitPage<Row, Filter extends { owner_id: number }>(
   app: AppContext,
   source: FeedSource<Row, Filter>,
   context: HoldableRequest,
@@ -70,9 +70,9 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
   const { request, set } = context
   // From here on, a client that disconnects frees its slot immediately, even while a query is running.
   request.signal.addEventListener('abort', slot.free)
-  const watch = app.changes.watch(initial.filter.host_id, source.counter)
+  const watch = app.changes.watch(initial.filter.owner_id, source.counter)
   try {
-    if (context.caller.isSandbox && !(await hasClock(app.db, initial.filter.host_id))) return first
+    if (context.caller.isSandbox && !(await hasClock(app.db, initial.filter.owner_id))) return first
     const signals = [request.signal, app.heldRequests.ending]
     const nextOfConsumer = async (): Promise<HeldEvent> => {
       for (;;) {
@@ -107,14 +107,16 @@ export async function readOrAwaitPage<Row, Filter extends { host_id: number }>(
  * row, and an empty page shows that nothing has changed since `updated_after`. A filtered page, or an empty page
  * without `updated_after`, proves neither.
  */
-function recordRead<Row, Filter extends { host_id: number }>(
+function recordRead<Row, Filter extends { owner_id: number }>(
   { usage, clock }: AppContext,
   source: FeedSource<Row, Filter>,
   { filter, updated_after }: FeedQuery<Filter>,
   { caller, last }: { caller: Caller; last: Row | undefined },
 ): void {
   const { keyId, isSandbox } = caller
-  const isFiltered = Object.entries(filter).some(([name, value]) => name !== 'host_id' && value !== undefined)
+  const isFiltered = Object.entries(filter).some(
+    ([name, value]) => name !== 'owner_id' && value !== undefined,
+  )
   if (isSandbox || source.name !== 'bookings' || isFiltered) return
   const now = clock()
   // A future `updated_after` must not mark later changes as read. The next change may have the current second as its
@@ -127,7 +129,7 @@ function recordRead<Row, Filter extends { host_id: number }>(
 }
 
 /** Records the time between the first change on the page and the response that it triggered. */
-function noteDelivery<Row, Filter extends { host_id: number }>(
+function noteDelivery<Row, Filter extends { owner_id: number }>(
   { metrics, clock }: AppContext,
   source: FeedSource<Row, Filter>,
   { isSandbox }: Caller,

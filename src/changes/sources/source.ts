@@ -18,7 +18,7 @@ import {
 import type { Counter } from '../../versions/model.ts'
 
 /** The source of a feed: a host's documents, each with a version from the host's clock. */
-export interface FeedSource<Row, Filter extends { host_id: number }> {
+export interface FeedSource<Row, Filter extends { owner_id: number }> {
   /** Name of the feed. A cursor is valid for only one feed. */
   name: 'bookings' | 'messages'
   /** The counter of the host's clock that assigns the versions. */

@@ -17,7 +17,7 @@ export type PostContext = Pick<AppContext, 'db' | 'clock' | 'config' | 'secrets'
 /** The context of an attempt. */
 export type AttemptContext = PostContext & {
   /** Returns the fault to be injected into a hint's first attempt, or null. Absent on live data. */
-  hintFaultOf?: (hostId: number, event: WebhookDelivery['event']) => Promise<HintFault | null>
+  hintFaultOf?: (ownerId: number, event: WebhookDelivery['event']) => Promise<HintFault | null>
   /**
    * Loads the sandbox clocks that other processes have moved, of the given sandboxes or of all. Absent on live data.
    */
@@ -64,13 +64,13 @@ export async function attempt(
   { webhook, delivery, turn, mayBeFailing }: PlannedAttempt,
 ): Promise<boolean> {
   const { db, clock } = app
-  const { _id, host_id, event, attempts } = delivery
+  const { _id, owner_id, event, attempts } = delivery
   const { result, extraStatus, fault } = await post(app, { webhook, delivery, turn })
   currentTrace()?.note?.({ status: result?.status })
   const faultFields = fault
     ? { [fault.isHidden ? 'hidden_fault' : 'fault']: fault.fault, extra_status: extraStatus }
     : {}
-  const seen = { _id, host_id, ...(result ? fieldsOf(result) : {}), ...faultFields }
+  const seen = { _id, owner_id, ...(result ? fieldsOf(result) : {}), ...faultFields }
   // A resent test counts as neither a success nor a failure.
   if (event === 'webhook.test') {
     const status = result && isSuccess(result) ? 'delivered' : 'failed'
@@ -83,8 +83,8 @@ export async function attempt(
     return true
   }
   // The clock may have been moved during the attempt.
-  await app.refreshClocks?.([host_id])
-  const now = clock(host_id)
+  await app.refreshClocks?.([owner_id])
+  const now = clock(owner_id)
   if (!webhook.failing_since)
     await recordFirstFailure(db, webhook, {
       failing_since: now,
@@ -112,8 +112,8 @@ async function post(
   { webhook, delivery, turn }: Pick<PlannedAttempt, 'webhook' | 'delivery' | 'turn'>,
 ): Promise<Posted & { fault: HintFault | null }> {
   try {
-    const { host_id, event, attempts } = delivery
-    const fault = attempts === 1 ? ((await app.hintFaultOf?.(host_id, event)) ?? null) : null
+    const { owner_id, event, attempts } = delivery
+    const fault = attempts === 1 ? ((await app.hintFaultOf?.(owner_id, event)) ?? null) : null
     if (fault) return { ...(await postWithFault(app, { webhook, delivery, turn }, fault)), fault }
     const result = await postInTurn(turn, signPost(app, webhook, delivery))
     return { result, extraStatus: null, fault: null }
@@ -178,7 +178,7 @@ export function signPost(
   { clock, config, secrets: box }: PostContext,
   webhook: Webhook,
   delivery: Postable,
-  { at = clock(), secrets = validSecrets(box, webhook, clock(webhook.host_id)) }: Signing = {},
+  { at = clock(), secrets = validSecrets(box, webhook, clock(webhook.owner_id)) }: Signing = {},
 ): PostRequest {
   const body = JSON.stringify(delivery.payload)
   const trace = currentTrace()

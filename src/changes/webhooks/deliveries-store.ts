@@ -11,7 +11,7 @@ export const shownDeliveries = 100
 const keptMilliseconds = 7 * 86_400_000
 
 /** Returns the filter for one endpoint's deliveries. */
-const webhookFilter = ({ host_id, id: webhook_id }: WebhookId) => ({ host_id, webhook_id })
+const webhookFilter = ({ owner_id, id: webhook_id }: WebhookId) => ({ owner_id, webhook_id })
 
 /** Returns a delivery's id, which is also its `webhook-id` and stays the same through retries and resends. */
 export function deliveryId({ _id }: Pick<WebhookDelivery, '_id'>): string {
@@ -67,9 +67,9 @@ export function newDelivery({ webhook, payload, now, begins, trace }: NewDeliver
  */
 export async function addHints(db: Db, session: Session, hints: WebhookDelivery[]): Promise<void> {
   const writes = hints.map((hint) => {
-    const { host_id, webhook_id, booking_id, event, status, attempts, payload, trace, ...others } = hint
+    const { owner_id, webhook_id, booking_id, event, status, attempts, payload, trace, ...others } = hint
     if (event !== 'booking.changed' || attempts > 0) return { insertOne: { document: hint } }
-    const filter = { host_id, webhook_id, booking_id, event, status, attempts }
+    const filter = { owner_id, webhook_id, booking_id, event, status, attempts }
     return { updateOne: { filter, update: { $set: { payload, trace }, $setOnInsert: others }, upsert: true } }
   })
   await webhookDeliveryModel(db).collection.bulkWrite(writes, { session })
@@ -124,10 +124,10 @@ export function countWaiting(
   db: Db,
   hostIds: number[],
 ): Promise<{ _id: WebhookId; count: number; next: Date }[]> {
-  const _id = { host_id: '$host_id', id: '$webhook_id' }
+  const _id = { owner_id: '$owner_id', id: '$webhook_id' }
   return webhookDeliveryModel(db)
     .collection.aggregate<{ _id: WebhookId; count: number; next: Date }>([
-      { $match: { status: 'waiting', host_id: { $in: hostIds } } },
+      { $match: { status: 'waiting', owner_id: { $in: hostIds } } },
       { $group: { _id, count: { $sum: 1 }, next: { $min: '$next_attempt_at' } } },
     ])
     .toArray()
@@ -184,12 +184,12 @@ export function findDue(
  */
 export async function beginAttempts(
   db: Db,
-  host_id: number,
+  owner_id: number,
   due: WaitingDelivery[],
   now: Date,
 ): Promise<WebhookDelivery[]> {
   const { collection } = webhookDeliveryModel(db)
-  const these = { host_id, _id: { $in: due.map(({ _id }) => _id) } }
+  const these = { owner_id, _id: { $in: due.map(({ _id }) => _id) } }
   const begun = inProgress(now)
   await collection.updateMany(
     { ...these, status: 'waiting', next_attempt_at: { $lte: now } },
@@ -200,7 +200,7 @@ export async function beginAttempts(
 }
 
 /** The outcome of an attempt. */
-export type Outcome = Pick<WebhookDelivery, '_id' | 'host_id' | 'status' | 'next_attempt_at'> &
+export type Outcome = Pick<WebhookDelivery, '_id' | 'owner_id' | 'status' | 'next_attempt_at'> &
   Partial<WebhookDelivery>
 
 /**
@@ -208,10 +208,10 @@ export type Outcome = Pick<WebhookDelivery, '_id' | 'host_id' | 'status' | 'next
  * the delivery's status and next attempt unless the delivery was dropped in the meantime.
  */
 export async function endAttempts(db: Db, outcomes: readonly Outcome[]): Promise<void> {
-  const writes = outcomes.flatMap(({ _id, host_id, status, next_attempt_at, ...seen }) => {
+  const writes = outcomes.flatMap(({ _id, owner_id, status, next_attempt_at, ...seen }) => {
     const ended = { ...seen, in_flight: false }
     const set = (state: Partial<WebhookDelivery>, change: Partial<WebhookDelivery>) => ({
-      updateOne: { filter: { _id, host_id, ...state }, update: { $set: change } },
+      updateOne: { filter: { _id, owner_id, ...state }, update: { $set: change } },
     })
     const whole = { ...ended, status, next_attempt_at }
     if (status === 'delivered') return [set({}, whole)]
@@ -221,9 +221,9 @@ export async function endAttempts(db: Db, outcomes: readonly Outcome[]): Promise
 }
 
 /** Returns the `booking.changed` hints created for a host's endpoints since a given time, oldest first. */
-export function findBookingHints(db: Db, hostId: number, since: Date): Promise<WebhookDelivery[]> {
+export function findBookingHints(db: Db, ownerId: number, since: Date): Promise<WebhookDelivery[]> {
   return webhookDeliveryModel(db)
-    .find({ host_id: hostId, event: 'booking.changed', created_at: { $gte: since } })
+    .find({ owner_id: ownerId, event: 'booking.changed', created_at: { $gte: since } })
     .sort({ _id: 1 })
     .lean()
 }

@@ -21,7 +21,7 @@ interface HintFeed {
   event: WebhookEvent
   position: keyof Positions
   counter: Counter
-  read(db: Db, host_id: number, after: Date, limit: number): Promise<NewHint[]>
+  read(db: Db, owner_id: number, after: Date, limit: number): Promise<NewHint[]>
 }
 
 /** Whole bookings are read, because the feed's own rows contain no trace. */
@@ -41,7 +41,7 @@ const hintFeeds = [
 function hintFeed<Row extends { trace: string | null }>(
   event: WebhookEvent,
   position: keyof Positions,
-  { counter, find, versionOf }: FeedSource<Row, { host_id: number }>,
+  { counter, find, versionOf }: FeedSource<Row, { owner_id: number }>,
   dataOf: (row: Row) => Omit<HintData, 'version'>,
 ): HintFeed {
   const toHint = (row: Row): NewHint => {
@@ -53,8 +53,8 @@ function hintFeed<Row extends { trace: string | null }>(
     event,
     position,
     counter,
-    async read(db, host_id, after, limit) {
-      return (await find(db, { host_id }, after, { skip: 0, limit })).map(toHint)
+    async read(db, owner_id, after, limit) {
+      return (await find(db, { owner_id }, after, { skip: 0, limit })).map(toHint)
     },
   }
 }
@@ -91,12 +91,12 @@ export function positionsAt(webhook: Webhook, clock: HostClock | undefined): Pos
 export type HintReader = (webhook: Webhook) => Promise<{ hints: NewHint[]; mayBeMore: boolean }>
 
 /** Returns a reader of a host's feeds. Endpoints with the same position share one query for up to `limit` rows. */
-export function hintReader(db: Db, hostId: number, limit: number): HintReader {
+export function hintReader(db: Db, ownerId: number, limit: number): HintReader {
   const pages = new Map<string, Promise<NewHint[]>>()
   return async (webhook) => {
     const read = feedsOf(webhook).map(({ event, position, read }) => {
       const name = `${event}/${webhook[position].getTime()}`
-      const page = pages.get(name) ?? read(db, hostId, webhook[position], limit)
+      const page = pages.get(name) ?? read(db, ownerId, webhook[position], limit)
       pages.set(name, page)
       return page
     })

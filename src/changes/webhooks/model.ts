@@ -12,7 +12,7 @@ const gapFields = { bookings_after: field.moment, messages_after: field.moment }
 export type HintGap = Stored<typeof gapFields>
 
 const fields = {
-  host_id: field.number,
+  owner_id: field.number,
   id: field.number,
   url: field.text,
   events: field.list<WebhookEvent>(String),
@@ -42,13 +42,13 @@ const fields = {
 export type Webhook = Stored<typeof fields>
 
 const schema = schemaOf(fields)
-schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'webhook_id' })
+schema.index({ owner_id: 1, id: 1 }, { unique: true, name: 'webhook_id' })
 schema.index({ created_by: 1 }, { name: 'webhook_key' })
 
 export const webhookModel = modelOf<Webhook>('webhooks', schema)
 
 const deliveryFields = {
-  host_id: field.number,
+  owner_id: field.number,
   webhook_id: field.number,
   event: field.literal<WebhookEvent | 'webhook.test'>(),
   /** The body to send, as an object. */
@@ -82,10 +82,10 @@ const deliveryFields = {
 export type WebhookDelivery = Stored<typeof deliveryFields> & { _id: Types.ObjectId }
 
 const delivery = schemaOf<typeof deliveryFields, WebhookDelivery>(deliveryFields)
-delivery.index({ host_id: 1, webhook_id: 1, _id: -1 }, { name: 'delivery_log' })
+delivery.index({ owner_id: 1, webhook_id: 1, _id: -1 }, { name: 'delivery_log' })
 // Finished hints are not in these indexes, so the indexes stay small.
 const waiting = { partialFilterExpression: { status: 'waiting' } }
-const due = { status: 1, host_id: 1, webhook_id: 1, next_attempt_at: 1, _id: 1 } as const
+const due = { status: 1, owner_id: 1, webhook_id: 1, next_attempt_at: 1, _id: 1 } as const
 delivery.index(due, { ...waiting, name: 'delivery_due' })
 delivery.index({ status: 1, created_at: 1 }, { ...waiting, name: 'delivery_oldest' })
 delivery.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'delivery_expiry' })

@@ -21,7 +21,7 @@ export function webhookRoutes(app: AppContext) {
   const WebhookCreate = webhookCreate(app.config.webhooksAllowPrivate)
   const WebhookPatch = webhookPatch(app.config.webhooksAllowPrivate)
   const read = async (caller: CheckInput['caller'], id: string) => {
-    const found = await findWebhook(app.db, caller.hostId, parsePathId(id))
+    const found = await findWebhook(app.db, caller.ownerId, parsePathId(id))
     const [webhook] = await showWebhooks(app, caller, [found])
     return webhook as WebhookView
   }
@@ -32,7 +32,7 @@ export function webhookRoutes(app: AppContext) {
       async (context) =>
         ok(
           context,
-          await showWebhooks(app, context.caller, await listWebhooks(app.db, context.caller.hostId)),
+          await showWebhooks(app, context.caller, await listWebhooks(app.db, context.caller.ownerId)),
         ),
       {
         access,
@@ -144,10 +144,10 @@ export function webhookRoutes(app: AppContext) {
     .get(
       '/:id/deliveries',
       async (context) => {
-        const webhook = await findWebhook(app.db, context.caller.hostId, parsePathId(context.params.id))
+        const webhook = await findWebhook(app.db, context.caller.ownerId, parsePathId(context.params.id))
         return ok(
           context,
-          (await listDeliveries(app.db, webhook, app.clock(webhook.host_id))).map(serializeDelivery),
+          (await listDeliveries(app.db, webhook, app.clock(webhook.owner_id))).map(serializeDelivery),
         )
       },
       {

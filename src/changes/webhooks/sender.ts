@@ -78,9 +78,9 @@ export class HintSender {
   }
 
   /** Checks a host in the next round; `any` means that every host's feeds may have moved. */
-  scheduleCheck(hostId: number | 'any'): void {
-    if (hostId === 'any') this.mustCheckAll = true
-    else this.hostsToCheck.add(hostId)
+  scheduleCheck(ownerId: number | 'any'): void {
+    if (ownerId === 'any') this.mustCheckAll = true
+    else this.hostsToCheck.add(ownerId)
     this.running ??= this.run().finally(() => {
       this.running = undefined
     })
@@ -100,10 +100,10 @@ export class HintSender {
     if (!this.running && this.serving.size === 0)
       for (const [name, { inFlight, startedAt }] of this.attempts)
         if (inFlight.size === 0 && withinSecond(startedAt).length === 0) this.attempts.delete(name)
-    const isDue = ([hostId, at]: [number, Date]) => at <= this.app.clock(hostId)
-    const due = [...this.plannedChecks].filter(isDue).map(([hostId]) => hostId)
-    for (const hostId of due) this.plannedChecks.delete(hostId)
-    for (const hostId of [...this.hostsToCheck, ...due]) this.scheduleCheck(hostId)
+    const isDue = ([ownerId, at]: [number, Date]) => at <= this.app.clock(ownerId)
+    const due = [...this.plannedChecks].filter(isDue).map(([ownerId]) => ownerId)
+    for (const ownerId of due) this.plannedChecks.delete(ownerId)
+    for (const ownerId of [...this.hostsToCheck, ...due]) this.scheduleCheck(ownerId)
     if (this.mustCheckAll) this.scheduleCheck('any')
   }
 
@@ -122,9 +122,9 @@ export class HintSender {
         const works = await this.findWork()
         const sending = [...this.attempts.values()].filter(({ inFlight }) => inFlight.size > 0).length
         const room = Math.min(maxHosts, Math.floor((maxEndpoints - sending) / endpointsPerHost))
-        for (const [hostId, work] of works)
-          if (this.serving.size < room) this.serving.set(hostId, this.serve(hostId, work))
-          else this.hostsToCheck.add(hostId)
+        for (const [ownerId, work] of works)
+          if (this.serving.size < room) this.serving.set(ownerId, this.serve(ownerId, work))
+          else this.hostsToCheck.add(ownerId)
       } catch (error) {
         // The failed round may already have removed hosts from `hostsToCheck`.
         this.mustCheckAll = true
@@ -139,14 +139,16 @@ export class HintSender {
     const { db, clock } = this.app
     if (this.mustCheckAll) {
       this.mustCheckAll = false
-      for (const hostId of await findHostsWithWebhooks(db)) this.hostsToCheck.add(hostId)
+      for (const ownerId of await findHostsWithWebhooks(db)) this.hostsToCheck.add(ownerId)
     }
-    const moved = [...this.hostsToCheck].filter((hostId) => !this.serving.has(hostId)).slice(0, hostsPerRound)
+    const moved = [...this.hostsToCheck]
+      .filter((ownerId) => !this.serving.has(ownerId))
+      .slice(0, hostsPerRound)
     // Hosts are removed before anything is read, so that a host that moves during the reads is checked again.
-    for (const hostId of moved) this.hostsToCheck.delete(hostId)
+    for (const ownerId of moved) this.hostsToCheck.delete(ownerId)
     const webhooks = moved.length > 0 ? await findEnabledWebhooks(db, { hosts: moved }) : []
     if (webhooks.length === 0) return new Map()
-    const hosts = [...new Set(webhooks.map(({ host_id }) => host_id))]
+    const hosts = [...new Set(webhooks.map(({ owner_id }) => owner_id))]
     const [clocks, counts] = await Promise.all([
       findClocks(db, hosts),
       countWaiting(db, hosts),
@@ -156,65 +158,65 @@ export class HintSender {
     const countOf = new Map(counts.map((one) => [nameOf(one._id), one]))
     const works: EndpointWork[] = []
     for (const webhook of webhooks) {
-      const { host_id, failing_since } = webhook
+      const { owner_id, failing_since } = webhook
       const { count, next } = countOf.get(nameOf(webhook)) ?? { count: 0, next: null }
-      if (next) this.planCheck(host_id, next)
-      if (failing_since) this.planCheck(host_id, failingUntil(failing_since))
+      if (next) this.planCheck(owner_id, next)
+      if (failing_since) this.planCheck(owner_id, failingUntil(failing_since))
       const work = workOf({
         webhook,
         own: this.attemptsOf(webhook),
         waiting: count,
         next,
-        clock: clockOf.get(host_id),
-        now: clock(host_id),
+        clock: clockOf.get(owner_id),
+        now: clock(owner_id),
       })
       if (work.isDue || work.isBehind || work.turnOffReason) works.push(work)
     }
     const keys = works.map(({ webhook }) => webhook.created_by)
     const usable = await usableKeys(this.app, keys)
     for (const work of works) if (!usable.has(work.webhook.created_by)) work.turnOffReason = 'key_ended'
-    return Map.groupBy(works, ({ webhook }) => webhook.host_id)
+    return Map.groupBy(works, ({ webhook }) => webhook.owner_id)
   }
 
   /**
    * Turns off the endpoints that have failed for too long or whose key has ended, stores the hints created from the
    * feeds, and begins the chosen attempts.
    */
-  private async serve(hostId: number, works: EndpointWork[]): Promise<void> {
+  private async serve(ownerId: number, works: EndpointWork[]): Promise<void> {
     const { app } = this
     const { db } = app
-    const now = app.clock(hostId)
+    const now = app.clock(ownerId)
     const startedAt = performance.now()
     let chosen: ChosenAttempts[] = []
     try {
       for (const { webhook, turnOffReason } of works)
         if (turnOffReason) await turnOffForService(app, webhook, turnOffReason)
       const open = works.filter(({ turnOffReason }) => !turnOffReason)
-      const read = hintReader(db, hostId, rowsPerCheck)
+      const read = hintReader(db, ownerId, rowsPerCheck)
       const choices = await Promise.allSettled(open.map((work) => chooseAttempts(app, work, now, read)))
       chosen = choices.filter((choice) => choice.status === 'fulfilled').map(({ value }) => value)
       const failed = choices.find((choice) => choice.status === 'rejected')
       if (failed) throw failed.reason
       const due = chosen.flatMap((one) => one.stored)
-      const begun = due.length > 0 ? await beginAttempts(db, hostId, due, now) : []
+      const begun = due.length > 0 ? await beginAttempts(db, ownerId, due, now) : []
       this.begin(chosen, begun, startedAt)
       const moves: { webhook: Webhook; seen: Positions }[] = []
       for (const { webhook, positions } of chosen) if (positions) moves.push({ webhook, seen: positions })
       const hints = chosen.flatMap(({ created }) => created)
       if (moves.length > 0)
-        await inTransaction(db, `webhooks/${hostId}`, async (session) => {
+        await inTransaction(db, `webhooks/${ownerId}`, async (session) => {
           await movePositions(db, session, moves)
           if (hints.length > 0) await addHints(db, session, hints)
         })
       this.begin(chosen, hints, startedAt)
       const pause = Math.min(...chosen.map(({ pauseMilliseconds }) => pauseMilliseconds))
-      if (pause < Number.POSITIVE_INFINITY) setTimeout(() => this.scheduleCheck(hostId), pause).unref()
+      if (pause < Number.POSITIVE_INFINITY) setTimeout(() => this.scheduleCheck(ownerId), pause).unref()
     } catch (error) {
       await this.pauseAfter(error)
-      this.scheduleCheck(hostId)
+      this.scheduleCheck(ownerId)
     } finally {
       for (const { turns } of chosen) for (const turn of turns) turn.giveBack()
-      this.serving.delete(hostId)
+      this.serving.delete(ownerId)
     }
   }
 
@@ -246,7 +248,7 @@ export class HintSender {
     // Evaluated once the response has arrived, because other attempts may have ended by then.
     const mayBeFailing = () => webhook.failing_since !== null || own.hasFailed
     const trace = resumeTrace(delivery.trace, `hint ${delivery.event}`)
-    trace?.note?.({ host_id: webhook.host_id, key_id: webhook.created_by })
+    trace?.note?.({ host_id: webhook.owner_id, key_id: webhook.created_by })
     try {
       const isDelivered = await inTrace(trace, () =>
         attempt(app, this.write, { webhook, delivery, turn, mayBeFailing }),
@@ -259,7 +261,7 @@ export class HintSender {
       app.log.warn({ error: String(error) }, 'Cannot send a hint')
     }
     own.inFlight.delete(name)
-    if (own.mayHoldBack || own.hasFailed) this.scheduleCheck(webhook.host_id)
+    if (own.mayHoldBack || own.hasFailed) this.scheduleCheck(webhook.owner_id)
     if (own.hasBlockedHint) this.skipPause.resolve()
   }
 
@@ -271,9 +273,9 @@ export class HintSender {
   }
 
   /** Plans a check of a host at the given time on the host's clock, unless an earlier check is already planned. */
-  private planCheck(hostId: number, at: Date): void {
-    const planned = this.plannedChecks.get(hostId)
-    if (!planned || at < planned) this.plannedChecks.set(hostId, at)
+  private planCheck(ownerId: number, at: Date): void {
+    const planned = this.plannedChecks.get(ownerId)
+    if (!planned || at < planned) this.plannedChecks.set(ownerId, at)
   }
 
   private pauseAfter(error: unknown): Promise<void> {
@@ -305,6 +307,6 @@ function workOf({ webhook, own, waiting, next, clock, now }: EndpointFacts): End
   }
 }
 
-function nameOf({ host_id, id }: WebhookId): string {
-  return `${host_id}/${id}`
+function nameOf({ owner_id, id }: WebhookId): string {
+  return `${owner_id}/${id}`
 }

@@ -27,11 +27,11 @@ export function serializeWebhook(webhook: Webhook): WebhookView {
  */
 export async function showWebhooks(
   { liveDb, clock }: Pick<AppContext, 'liveDb' | 'clock'>,
-  { hostId, keyId }: Pick<Caller, 'hostId' | 'keyId'>,
+  { ownerId, keyId }: Pick<Caller, 'ownerId' | 'keyId'>,
   webhooks: Webhook[],
 ): Promise<WebhookView[]> {
   const isOwn = ({ created_by }: Webhook) => created_by === keyId
-  const keys = webhooks.every(isOwn) ? [] : await findKeysOfHost(liveDb, hostId)
+  const keys = webhooks.every(isOwn) ? [] : await findKeysOfHost(liveDb, ownerId)
   const usable = new Set(keys.filter((key) => isUsable(key, clock())).map(({ id }) => id))
   return webhooks.map((webhook) => {
     const view = serializeWebhook(webhook)

@@ -8,7 +8,7 @@ import { hostQueue, nextSequence } from '../../versions/host-clock-store.ts'
 import { type Webhook, webhookDeliveryModel, webhookModel } from './model.ts'
 
 /** Identifies an endpoint. */
-export type WebhookId = Pick<Webhook, 'host_id' | 'id'>
+export type WebhookId = Pick<Webhook, 'owner_id' | 'id'>
 
 /**
  * Changes a host's endpoints in a transaction that also moves the host's clock. The clock serializes such changes, even
@@ -18,36 +18,36 @@ export type WebhookId = Pick<Webhook, 'host_id' | 'id'>
  */
 export function inHostTransaction<T>(
   db: Db,
-  hostId: number,
+  ownerId: number,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
-  return inTransaction(db, hostQueue(hostId), async (session) => {
-    await nextSequence(db, session, hostId)
+  return inTransaction(db, hostQueue(ownerId), async (session) => {
+    await nextSequence(db, session, ownerId)
     return work(session)
   })
 }
 
 /** Returns the endpoints of a host, or of all hosts for administrators, sorted by host and id. */
-export function listWebhooks(db: Db, hostId: number | 'all', limit = 0): Promise<Webhook[]> {
+export function listWebhooks(db: Db, ownerId: number | 'all', limit = 0): Promise<Webhook[]> {
   return webhookModel(db)
-    .find(hostId === 'all' ? {} : { host_id: hostId }, { _id: 0 })
-    .sort({ host_id: 1, id: 1 })
+    .find(ownerId === 'all' ? {} : { owner_id: ownerId }, { _id: 0 })
+    .sort({ owner_id: 1, id: 1 })
     .limit(limit)
     .lean()
 }
 
 /** Returns the number of a host's endpoints. */
-export function countWebhooks(db: Db, hostId: number, session: Session): Promise<number> {
-  return webhookModel(db).countDocuments({ host_id: hostId }, { session })
+export function countWebhooks(db: Db, ownerId: number, session: Session): Promise<number> {
+  return webhookModel(db).countDocuments({ owner_id: ownerId }, { session })
 }
 
 /** Returns the host's endpoint with this id, or null. */
 export function findWebhookIfAny(
   db: Db,
-  { host_id, id }: WebhookId,
+  { owner_id, id }: WebhookId,
   session: Session | null = null,
 ): Promise<Webhook | null> {
-  return webhookModel(db).findOne({ host_id, id }, { _id: 0 }).session(session).lean()
+  return webhookModel(db).findOne({ owner_id, id }, { _id: 0 }).session(session).lean()
 }
 
 /**
@@ -57,11 +57,11 @@ export function findWebhookIfAny(
  */
 export async function findWebhook(
   db: Db,
-  hostId: number,
+  ownerId: number,
   id: number | undefined,
   session: Session | null = null,
 ): Promise<Webhook> {
-  const webhook = id ? await findWebhookIfAny(db, { host_id: hostId, id }, session) : null
+  const webhook = id ? await findWebhookIfAny(db, { owner_id: ownerId, id }, session) : null
   if (!webhook) throw notFound('Webhook')
   return webhook
 }
@@ -73,7 +73,7 @@ export function findEnabledWebhooks(
 ): Promise<Webhook[]> {
   const { hosts, keys } = of
   const which = {
-    ...(hosts ? { host_id: { $in: hosts } } : {}),
+    ...(hosts ? { owner_id: { $in: hosts } } : {}),
     ...(keys ? { created_by: { $in: keys } } : {}),
   }
   return webhookModel(db)
@@ -88,13 +88,13 @@ export async function hasWebhooks(db: Db): Promise<boolean> {
 
 /** Returns the ids of the hosts that have an enabled endpoint. */
 export function findHostsWithWebhooks(db: Db): Promise<number[]> {
-  return webhookModel(db).distinct('host_id', { enabled: true })
+  return webhookModel(db).distinct('owner_id', { enabled: true })
 }
 
 /** What is known of an endpoint when it is created. */
 type NewWebhook = Pick<
   Webhook,
-  | 'host_id'
+  | 'owner_id'
   | 'id'
   | 'url'
   | 'events'
@@ -108,7 +108,7 @@ type NewWebhook = Pick<
 /** Returns a new endpoint, which is on and has never failed. */
 export function newWebhook(start: NewWebhook): Webhook {
   return {
-    host_id: start.host_id,
+    owner_id: start.owner_id,
     id: start.id,
     url: start.url,
     events: start.events,
@@ -151,14 +151,14 @@ export function changeWebhook(
  *
  * @throws DomainError `not_found`
  */
-export async function deleteWebhook(db: Db, { host_id, id }: WebhookId, session: Session): Promise<void> {
-  const { deletedCount } = await webhookModel(db).deleteOne({ host_id, id }, { session })
+export async function deleteWebhook(db: Db, { owner_id, id }: WebhookId, session: Session): Promise<void> {
+  const { deletedCount } = await webhookModel(db).deleteOne({ owner_id, id }, { session })
   if (deletedCount === 0) throw notFound('Webhook')
 }
 
 /** Deletes an endpoint's delivery log, including the waiting deliveries. */
-export async function deleteDeliveries(db: Db, { host_id, id: webhook_id }: WebhookId): Promise<void> {
-  await webhookDeliveryModel(db).deleteMany({ host_id, webhook_id })
+export async function deleteDeliveries(db: Db, { owner_id, id: webhook_id }: WebhookId): Promise<void> {
+  await webhookDeliveryModel(db).deleteMany({ owner_id, webhook_id })
 }
 
 /** The versions up to which an endpoint's hints have been created. */
@@ -174,8 +174,8 @@ export async function movePositions(
   session: Session,
   moves: { webhook: Webhook; seen: Positions }[],
 ): Promise<void> {
-  const changes = moves.map(({ webhook: { host_id, id, bookings_seen, messages_seen }, seen }) => ({
-    filter: { host_id, id, enabled: true, bookings_seen, messages_seen },
+  const changes = moves.map(({ webhook: { owner_id, id, bookings_seen, messages_seen }, seen }) => ({
+    filter: { owner_id, id, enabled: true, bookings_seen, messages_seen },
     set: seen,
   }))
   if ((await setFields(webhookModel(db), session, changes)) < moves.length) throw busy()
@@ -184,19 +184,19 @@ export async function movePositions(
 /** Records a URL's first failure after a success, and the versions after which hints may be missing. */
 export async function recordFirstFailure(
   db: Db,
-  { host_id, id, url }: Webhook,
+  { owner_id, id, url }: Webhook,
   failing: Pick<Webhook, 'failing_since' | 'undelivered_since'>,
 ): Promise<void> {
   await webhookModel(db).updateOne(
-    { host_id, id, url, enabled: true, failing_since: null },
+    { owner_id, id, url, enabled: true, failing_since: null },
     { $set: failing },
   )
 }
 
 /** Clears a URL's recorded failure after a success. */
-export async function clearRecordedFailure(db: Db, { host_id, id, url }: Webhook): Promise<void> {
+export async function clearRecordedFailure(db: Db, { owner_id, id, url }: Webhook): Promise<void> {
   const working = { failing_since: null, undelivered_since: null }
-  await webhookModel(db).updateOne({ host_id, id, url, enabled: true }, { $set: working })
+  await webhookModel(db).updateOne({ owner_id, id, url, enabled: true }, { $set: working })
 }
 
 /**
@@ -216,11 +216,11 @@ export async function findWebhookOfAnyHost(db: Db, id: number): Promise<Webhook>
  */
 export async function reencryptWebhookSecrets(db: Db, box: SecretBox): Promise<number> {
   let count = 0
-  for await (const { host_id, id, secrets } of webhookModel(db).find().lean().cursor()) {
+  for await (const { owner_id, id, secrets } of webhookModel(db).find().lean().cursor()) {
     if (secrets.every((secret) => box.isCurrent(secret))) continue
     const sealed = secrets.map((secret) => ({ ...box.seal(box.open(secret)), ends_at: secret.ends_at }))
     // Webhook secrets that were rotated in the meantime are already encrypted under the current `SECRET_KEY`.
-    const seen = { host_id, id, 'secrets.0.sealed': secrets[0]?.sealed }
+    const seen = { owner_id, id, 'secrets.0.sealed': secrets[0]?.sealed }
     const { modifiedCount } = await webhookModel(db).updateOne(seen, { $set: { secrets: sealed } })
     count += modifiedCount
   }

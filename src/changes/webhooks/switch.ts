@@ -26,10 +26,10 @@ export type SwitchContext = Pick<AppContext, 'db' | 'clock'> & {
 }
 
 /** Returns the feeds' latest versions, after which a new or re-enabled endpoint's hints start. */
-export async function positionsNow(db: Db, hostId: number): Promise<Positions> {
+export async function positionsNow(db: Db, ownerId: number): Promise<Positions> {
   const [bookings_seen, messages_seen] = await Promise.all([
-    readHostClock(db, hostId, 'last'),
-    readHostClock(db, hostId, 'messages_last'),
+    readHostClock(db, ownerId, 'last'),
+    readHostClock(db, ownerId, 'messages_last'),
   ])
   return { bookings_seen, messages_seen }
 }
@@ -75,13 +75,13 @@ interface SwitchedBy {
  */
 export async function turnOn(app: SwitchContext, webhook: WebhookId, by: SwitchedBy = {}): Promise<void> {
   const { db, clock } = app
-  const { host_id, id } = webhook
-  const now = clock(host_id)
-  const found = await findWebhookIfAny(db, { host_id, id })
+  const { owner_id, id } = webhook
+  const now = clock(owner_id)
+  const found = await findWebhookIfAny(db, { owner_id, id })
   if (!found || found.enabled) return
-  const positions = await positionsNow(db, host_id)
+  const positions = await positionsNow(db, owner_id)
   await changeSwitch(app, {
-    seen: { host_id, id, enabled: false },
+    seen: { owner_id, id, enabled: false },
     values: {
       enabled: true,
       disabled_at: null,
@@ -92,7 +92,7 @@ export async function turnOn(app: SwitchContext, webhook: WebhookId, by: Switche
       last_outage: found.undelivered_since,
     },
     action: {
-      host_id,
+      owner_id,
       at: now,
       action: 'webhooks enable',
       target: `webhook ${id}`,
@@ -113,12 +113,12 @@ export async function turnOff(
   by: SwitchedBy = {},
 ): Promise<void> {
   const { db, clock } = app
-  const { host_id, id } = webhook
-  const now = clock(host_id)
-  const found = await findWebhookIfAny(db, { host_id, id })
+  const { owner_id, id } = webhook
+  const now = clock(owner_id)
+  const found = await findWebhookIfAny(db, { owner_id, id })
   if (!found?.enabled) return
   await changeSwitch(app, {
-    seen: { host_id, id, enabled: true, ...conditions },
+    seen: { owner_id, id, enabled: true, ...conditions },
     values: {
       enabled: false,
       disabled_at: now,
@@ -127,7 +127,7 @@ export async function turnOff(
       undelivered_since: found.undelivered_since ?? (await undeliveredFrom(db, found)),
     },
     action: {
-      host_id,
+      owner_id,
       at: now,
       action: 'webhooks disable',
       target: `webhook ${id}: ${reason}`,
@@ -150,23 +150,23 @@ async function changeSwitch(
   { db, environment }: SwitchContext,
   { seen, values, action }: SwitchChange,
 ): Promise<void> {
-  const { host_id, id } = seen
-  const dropped = await inHostTransaction(db, host_id, async (session) => {
+  const { owner_id, id } = seen
+  const dropped = await inHostTransaction(db, owner_id, async (session) => {
     const changed = await changeWebhook(db, seen, values, session)
     if (!changed) return []
     if (environment.name === 'live') await recordAction(db, action, session)
-    return findWaitingIds(db, session, { host_id, id })
+    return findWaitingIds(db, session, { owner_id, id })
   })
-  await dropWaiting(db, { host_id, id }, dropped)
+  await dropWaiting(db, { owner_id, id }, dropped)
 }
 
 /** Turns off an endpoint because of its responses or failures, or because its key is no longer usable. */
 export function turnOffForService(
   app: SwitchContext,
-  { host_id, id, url, created_by }: Webhook,
+  { owner_id, id, url, created_by }: Webhook,
   reason: 'gone' | 'failing' | 'key_ended',
 ): Promise<void> {
-  return turnOff(app, { host_id, id }, { reason, url, created_by }, { actor: serviceActor() })
+  return turnOff(app, { owner_id, id }, { reason, url, created_by }, { actor: serviceActor() })
 }
 
 /** Returns true if the key is active and may read bookings. */
@@ -213,6 +213,6 @@ export async function turnOffExpired(app: SwitchContext, since: Date): Promise<v
 /** Turns off the endpoints of keys that are no longer usable. */
 export async function turnOffForKeys(app: SwitchContext, keys: number[]): Promise<void> {
   if (keys.length === 0) return
-  for (const { host_id, id, created_by } of await findEnabledWebhooks(app.db, { keys }))
-    await turnOff(app, { host_id, id }, { reason: 'key_ended', created_by }, { actor: serviceActor() })
+  for (const { owner_id, id, created_by } of await findEnabledWebhooks(app.db, { keys }))
+    await turnOff(app, { owner_id, id }, { reason: 'key_ended', created_by }, { actor: serviceActor() })
 }

@@ -112,7 +112,7 @@ export class WebhookWorker {
     }
     if (!wasHolder) {
       this.unfollow()
-      this.following = this.app.changes.follow((hostId) => this.sender.scheduleCheck(hostId))
+      this.following = this.app.changes.follow((ownerId) => this.sender.scheduleCheck(ownerId))
       this.sender.scheduleCheck('any')
     }
     if (performance.now() - this.keysCheckBegunAt >= keyCheckMilliseconds) this.checkKeys()

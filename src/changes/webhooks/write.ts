@@ -47,14 +47,14 @@ export async function createWebhook(
   caller: Caller,
   { url, events }: WebhookCreate,
 ): Promise<{ webhook: Webhook; secret: string }> {
-  const { hostId, keyId } = caller
+  const { ownerId, keyId } = caller
   const { db, clock, secrets, ids } = app
   const secret = makeWebhookSecret()
   const id = await ids('webhook')
-  const createdAt = clock(hostId)
-  const positions = await positionsNow(db, hostId)
+  const createdAt = clock(ownerId)
+  const positions = await positionsNow(db, ownerId)
   const webhook = newWebhook({
-    host_id: hostId,
+    owner_id: ownerId,
     id,
     url,
     events,
@@ -64,8 +64,8 @@ export async function createWebhook(
     bookings_seen: positions.bookings_seen,
     messages_seen: positions.messages_seen,
   })
-  await inHostTransaction(db, hostId, async (session) => {
-    if ((await countWebhooks(db, hostId, session)) >= webhooksPerHost)
+  await inHostTransaction(db, ownerId, async (session) => {
+    if ((await countWebhooks(db, ownerId, session)) >= webhooksPerHost)
       throw new DomainError('conflict', `A host can have at most ${webhooksPerHost} webhooks; delete one`)
     await insertWebhook(db, webhook, session)
     await recordWebhookAction(app, session, { caller, verb: 'create', webhookId: id })
@@ -88,7 +88,7 @@ export async function patchWebhook(
   { url, events, enabled }: WebhookPatch,
 ): Promise<{ webhook: Webhook; gap: HintGap | null }> {
   const { db } = app
-  const { hostId, keyId } = caller
+  const { ownerId, keyId } = caller
   const found = await findOwnWebhook(app, caller, id)
   const actor = partnerActor(caller)
   const isMoved = url !== undefined && new URL(url).origin !== new URL(found.url).origin
@@ -96,7 +96,7 @@ export async function patchWebhook(
   if (enabled === false) await turnOff(app, found, { reason: 'partner' }, { actor })
   const added = (events ?? []).filter((event) => !found.events.includes(event))
   const removed = found.events.filter((event) => events && !events.includes(event))
-  const { bookings_seen, messages_seen } = await positionsNow(db, hostId)
+  const { bookings_seen, messages_seen } = await positionsNow(db, ownerId)
   const values = {
     // An earlier URL's failures do not count against the new URL.
     ...(url === undefined || url === found.url ? {} : { url, failing_since: null }),
@@ -107,16 +107,16 @@ export async function patchWebhook(
     ...(enabled === true && found.created_by !== keyId ? { created_by: keyId } : {}),
   }
   if (Object.keys(values).length > 0) {
-    const unwanted = await inHostTransaction(db, hostId, async (session) => {
+    const unwanted = await inHostTransaction(db, ownerId, async (session) => {
       await recordWebhookAction(app, session, { caller, verb: 'change', webhookId: found.id })
-      if (!(await changeWebhook(db, { host_id: hostId, id: found.id }, values, session)))
+      if (!(await changeWebhook(db, { owner_id: ownerId, id: found.id }, values, session)))
         throw notFound('Webhook')
       return findWaitingIds(db, session, found, isMoved ? undefined : removed)
     })
     await dropWaiting(db, found, unwanted)
   }
   if (enabled === true) await turnOn(app, found, { actor })
-  const webhook = await findWebhook(db, hostId, id)
+  const webhook = await findWebhook(db, ownerId, id)
   return { webhook, gap: dropped ?? (enabled === true ? webhook.last_outage : null) }
 }
 
@@ -130,15 +130,15 @@ export async function rotateSecret(
   id: number | undefined,
 ): Promise<{ webhook: Webhook; secret: string }> {
   const { db, clock, secrets } = app
-  const { host_id, id: ownId } = await findOwnWebhook(app, caller, id)
+  const { owner_id, id: ownId } = await findOwnWebhook(app, caller, id)
   const secret = makeWebhookSecret()
-  const webhook = await inHostTransaction(db, host_id, async (session) => {
-    const found = await findWebhook(db, host_id, ownId, session)
-    const ends_at = new Date(clock(host_id).getTime() + overlapMilliseconds)
+  const webhook = await inHostTransaction(db, owner_id, async (session) => {
+    const found = await findWebhook(db, owner_id, ownId, session)
+    const ends_at = new Date(clock(owner_id).getTime() + overlapMilliseconds)
     const previous = found.secrets.slice(0, 1).map((current) => ({ ...current, ends_at }))
     const rotated = [{ ...secrets.seal(secret), ends_at: null }, ...previous]
     await recordWebhookAction(app, session, { caller, verb: 'rotate', webhookId: ownId })
-    return changeWebhook(db, { host_id, id: ownId }, { secrets: rotated }, session)
+    return changeWebhook(db, { owner_id, id: ownId }, { secrets: rotated }, session)
   })
   if (!webhook) throw notFound('Webhook')
   return { webhook, secret }
@@ -152,7 +152,7 @@ export async function removeWebhook(
 ): Promise<void> {
   const { db } = app
   const found = await findOwnWebhook(app, caller, id)
-  await inHostTransaction(db, found.host_id, async (session) => {
+  await inHostTransaction(db, found.owner_id, async (session) => {
     await deleteWebhook(db, found, session)
     await recordWebhookAction(app, session, { caller, verb: 'delete', webhookId: found.id })
   })
@@ -184,7 +184,7 @@ export async function testWebhook(
     const now = clockWatch.databaseNow()
     if (!(await acquireLease(db, lease, now, new Date(now.getTime() + maxTestMilliseconds))))
       throw new DomainError('conflict', 'A test of this webhook is in progress; wait for its result')
-    const dated = clock(caller.hostId)
+    const dated = clock(caller.ownerId)
     const delivery = newDelivery({
       webhook,
       payload: { type: 'webhook.test', timestamp: toTimestamp(dated), data: {} },
@@ -228,8 +228,8 @@ export async function resend(
   const turn = await requireTurn(app, webhook)
   // The process that sends the hints takes a turn for the post itself.
   turn.giveBack()
-  return inHostTransaction(db, caller.hostId, (session) =>
-    resendDelivery(db, session, { webhook, id: deliveryId, now: clock(caller.hostId) }),
+  return inHostTransaction(db, caller.ownerId, (session) =>
+    resendDelivery(db, session, { webhook, id: deliveryId, now: clock(caller.ownerId) }),
   )
 }
 
@@ -241,10 +241,10 @@ export async function resend(
  */
 async function findOwnWebhook(
   app: Pick<AppContext, 'liveDb' | 'db' | 'clock'>,
-  { hostId, keyId }: Caller,
+  { ownerId, keyId }: Caller,
   id: number | undefined,
 ): Promise<Webhook> {
-  const webhook = await findWebhook(app.db, hostId, id)
+  const webhook = await findWebhook(app.db, ownerId, id)
   if (webhook.created_by === keyId || !(await hasUsableKey(app, webhook))) return webhook
   const message = `The webhook belongs to the key with id ${webhook.created_by}; use that key`
   throw new DomainError('forbidden', message, [{ path: 'created_by', code: 'forbidden', message }])
@@ -261,7 +261,7 @@ async function recordWebhookAction(
 ): Promise<void> {
   if (environment.name !== 'live') return
   const action = {
-    host_id: caller.hostId,
+    owner_id: caller.ownerId,
     at: clock(),
     action: `webhooks ${verb}`,
     target: `webhook ${webhookId}`,

@@ -53,7 +53,7 @@ export async function runIdempotently<T, Envelope extends object>(
   // A replay does not need the prepared work. Preparing it may even fail, because the first request has already done
   // the work.
   preparing.catch(() => {})
-  const earlier = await findStoredResponse(app.db, claim, app.clock(claim.host_id))
+  const earlier = await findStoredResponse(app.db, claim, app.clock(claim.owner_id))
   if (earlier) return replay(context, earlier, fingerprints) as Envelope
   try {
     const [fingerprint = ''] = fingerprints
@@ -69,12 +69,12 @@ export async function runIdempotently<T, Envelope extends object>(
 }
 
 function claimOf({ claimSecret }: AppContext, context: IdempotentContext, idempotencyKey: string): Claim {
-  const { hostId: host_id, keyId: key_id } = context.caller
+  const { ownerId: owner_id, keyId: key_id } = context.caller
   const endpoint = endpointOf(context)
   const hash = new Bun.CryptoHasher('sha256', claimSecret)
     .update(JSON.stringify([key_id, endpoint, idempotencyKey]))
     .digest('base64url')
-  return { _id: `${host_id}/${hash}`, host_id, key_id, endpoint }
+  return { _id: `${owner_id}/${hash}`, owner_id, key_id, endpoint }
 }
 
 /**
@@ -95,7 +95,7 @@ async function runOnce<T, Envelope extends object>(
 ): Promise<WorkResponse<Envelope>> {
   const unit = mapUnit(work, async (result, session) => {
     const response = toResponse(result)
-    const expires_at = new Date(clock(claim.host_id).getTime() + config.idempotencyTtlSeconds * 1000)
+    const expires_at = new Date(clock(claim.owner_id).getTime() + config.idempotencyTtlSeconds * 1000)
     const body = JSON.stringify(response.envelope)
     const { status, userId: user_id = null } = response
     await saveResponse(db, session, { ...claim, fingerprint, status, body, user_id, expires_at })
@@ -115,7 +115,7 @@ const pollEveryMilliseconds = 20
  */
 async function awaitResponse({ db, clock }: AppContext, claim: Claim): Promise<StoredResponse | null> {
   const deadline = Date.now() + majorityWaitMilliseconds
-  const now = () => clock(claim.host_id)
+  const now = () => clock(claim.owner_id)
   while (await findStoredResponse(db, claim, now(), 'local')) {
     const response = await findStoredResponse(db, claim, now())
     if (response) return response

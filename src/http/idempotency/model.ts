@@ -7,7 +7,7 @@ const claimFields = {
    * itself is not stored, because it may name a person. The hash is part of `_id`, so it needs no separate index.
    */
   _id: field.text,
-  host_id: field.number,
+  owner_id: field.number,
   key_id: field.number,
   endpoint: field.text,
 }
@@ -29,7 +29,7 @@ export type Claim = Stored<typeof claimFields>
 export type StoredResponse = Stored<typeof fields>
 
 const schema = schemaOf(fields)
-schema.index({ host_id: 1, user_id: 1 }, { name: 'response_user' })
+schema.index({ owner_id: 1, user_id: 1 }, { name: 'response_user' })
 schema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'answer_expiry' })
 
 export const storedResponseModel = modelOf<StoredResponse>('stored_responses', schema)

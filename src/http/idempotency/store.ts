@@ -3,7 +3,7 @@ import { batchedLookUp } from '../../platform/mongo/look-up.ts'
 import { runBatched } from '../../platform/mongo/statements.ts'
 import { type Claim, type StoredResponse, storedResponseModel } from './model.ts'
 
-type ClaimId = Pick<Claim, '_id' | 'host_id'>
+type ClaimId = Pick<Claim, '_id' | 'owner_id'>
 
 function findResponses(
   db: Db,
@@ -12,7 +12,7 @@ function findResponses(
 ): Promise<StoredResponse[]> {
   const filter = {
     _id: { $in: claims.map(({ _id }) => _id) },
-    host_id: { $in: claims.map(({ host_id }) => host_id) },
+    owner_id: { $in: claims.map(({ owner_id }) => owner_id) },
   } as object
   return storedResponseModel(db).collection.find<StoredResponse>(filter, { readConcern: { level } }).toArray()
 }
@@ -36,8 +36,8 @@ export async function findStoredResponse(
       ? ((await findResponses(db, [claim], 'local'))[0] ?? null)
       : await lookUpResponse(db, claim)
   if (!found || found.expires_at > now) return found
-  const { _id, host_id } = claim
-  await storedResponseModel(db).deleteOne({ _id, host_id, expires_at: { $lte: now } })
+  const { _id, owner_id } = claim
+  await storedResponseModel(db).deleteOne({ _id, owner_id, expires_at: { $lte: now } })
   return null
 }
 
@@ -55,12 +55,12 @@ async function saveResponses(db: Db, session: Session, responses: StoredResponse
 }
 
 /** Returns the stored responses that concern a guest. */
-export function findResponsesOf(db: Db, hostId: number, userId: number): Promise<StoredResponse[]> {
-  return storedResponseModel(db).find({ host_id: hostId, user_id: userId }).lean()
+export function findResponsesOf(db: Db, ownerId: number, userId: number): Promise<StoredResponse[]> {
+  return storedResponseModel(db).find({ owner_id: ownerId, user_id: userId }).lean()
 }
 
 /** Overwrites a stored response's body, unless a different response has been stored since `seen` was read. */
 export async function overwriteResponse(db: Db, seen: StoredResponse, body: string): Promise<void> {
-  const { _id, host_id, fingerprint } = seen
-  await storedResponseModel(db).updateOne({ _id, host_id, fingerprint }, { $set: { body } })
+  const { _id, owner_id, fingerprint } = seen
+  await storedResponseModel(db).updateOne({ _id, owner_id, fingerprint }, { $set: { body } })
 }

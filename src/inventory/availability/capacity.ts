@@ -30,13 +30,13 @@ export interface AddedRows {
 export async function findCountsAfterWrite(
   db: Db,
   session: Session | null,
-  hostId: number,
+  ownerId: number,
   added: AddedRows[],
 ): Promise<RoomTypeCount[]> {
   const ids = added.map(({ roomTypeId }) => roomTypeId)
-  const counts = await findCounts(db, session, hostId, ids)
+  const counts = await findCounts(db, session, ownerId, ids)
   return added.map(({ roomTypeId, rows }) => {
-    const count = counts.get(roomTypeId) ?? emptyCount(hostId, roomTypeId)
+    const count = counts.get(roomTypeId) ?? emptyCount(ownerId, roomTypeId)
     return grow(count, rows)
   })
 }
@@ -49,8 +49,8 @@ function grow({ written, compactedRows, looseRows }: RoomTypeCount, rows: number
   }
 }
 
-function emptyCount(host_id: number, room_type_id: number): RoomTypeCount {
-  const written = { host_id, room_type_id, rows: 0, asked_at: 0, sequence: 0 }
+function emptyCount(owner_id: number, room_type_id: number): RoomTypeCount {
+  const written = { owner_id, room_type_id, rows: 0, asked_at: 0, sequence: 0 }
   return { written, compactedRows: 0, looseRows: 0 }
 }
 
@@ -58,11 +58,11 @@ function emptyCount(host_id: number, room_type_id: number): RoomTypeCount {
  * Compacts the room types that a write may make too large, so that reads, bookings and compactions never process more
  * rows per room type than the limits above allow, no matter how fast a partner writes (decisions §8).
  */
-export async function makeRoom(db: Db, hostId: number, added: AddedRows[]): Promise<void> {
-  const grown = await findCountsAfterWrite(db, null, hostId, added)
+export async function makeRoom(db: Db, ownerId: number, added: AddedRows[]): Promise<void> {
+  const grown = await findCountsAfterWrite(db, null, ownerId, added)
   const large = grown.filter((count) => isFull(count) || count.looseRows > maxLooseRows)
   const ids = large.map(({ written }) => written.room_type_id)
-  if (ids.length > 0) await compactRoomTypes(db, hostId, ids)
+  if (ids.length > 0) await compactRoomTypes(db, ownerId, ids)
 }
 
 /**

@@ -28,12 +28,12 @@ export function needsCompaction({ written, compactedRows, looseRows }: RoomTypeC
 export async function enqueueCompaction(
   db: Db,
   session: Session,
-  { now, hostId, roomTypeIds }: { now: Date; hostId: number; roomTypeIds: number[] },
+  { now, ownerId, roomTypeIds }: { now: Date; ownerId: number; roomTypeIds: number[] },
 ): Promise<void> {
   for (let start = 0; start < roomTypeIds.length; start += roomTypesPerJob) {
     const room_type_ids = roomTypeIds.slice(start, start + roomTypesPerJob)
-    const payload = { host_id: hostId, room_type_ids }
-    await enqueueJob(db, session, now, { topic: compactAvailabilityTopic, host_id: hostId, payload })
+    const payload = { owner_id: ownerId, room_type_ids }
+    await enqueueJob(db, session, now, { topic: compactAvailabilityTopic, owner_id: ownerId, payload })
   }
 }
 
@@ -45,11 +45,11 @@ const maxRowsPerTransaction = 4000
  * compaction come later in write order and overlay the compacted rows just as they would overlay the original ones, so
  * a compaction does not block writes. If two compactions run concurrently, the second starts over.
  */
-export async function compactRoomTypes(db: Db, hostId: number, roomTypeIds: number[]): Promise<void> {
+export async function compactRoomTypes(db: Db, ownerId: number, roomTypeIds: number[]): Promise<void> {
   // A duplicate key means that another process has just completed the first compaction of one of these room types.
-  for (const ids of portionsOf(await findCounts(db, null, hostId, roomTypeIds)))
+  for (const ids of portionsOf(await findCounts(db, null, ownerId, roomTypeIds)))
     await retryDuplicate(() =>
-      inTransaction(db, `availability/${hostId}`, (session) => compact(db, session, hostId, ids)),
+      inTransaction(db, `availability/${ownerId}`, (session) => compact(db, session, ownerId, ids)),
     )
 }
 
@@ -68,20 +68,20 @@ function portionsOf(counts: Map<number, RoomTypeCount>): number[][] {
   return portions
 }
 
-async function compact(db: Db, session: Session, hostId: number, roomTypeIds: number[]): Promise<void> {
-  const counts = await findCounts(db, session, hostId, roomTypeIds)
+async function compact(db: Db, session: Session, ownerId: number, roomTypeIds: number[]): Promise<void> {
+  const counts = await findCounts(db, session, ownerId, roomTypeIds)
   const loose = [...counts.values()].filter(({ looseRows }) => looseRows > 0).map(({ written }) => written)
   if (loose.length === 0) return
   const found = await findAllWritten(
     db,
     session,
-    hostId,
+    ownerId,
     loose.map(({ room_type_id }) => room_type_id),
   )
   const inForce = new Map([...found.rows].map(([id, rows]) => [id, overlayRows(rows)]))
-  await replaceRows(db, session, hostId, { replaced: found.ids, by: [...inForce.values()].flat() })
-  const compacted = loose.map(({ host_id, room_type_id, rows }) => {
-    return { host_id, room_type_id, rows, in_force: inForce.get(room_type_id)?.length ?? 0 }
+  await replaceRows(db, session, ownerId, { replaced: found.ids, by: [...inForce.values()].flat() })
+  const compacted = loose.map(({ owner_id, room_type_id, rows }) => {
+    return { owner_id, room_type_id, rows, in_force: inForce.get(room_type_id)?.length ?? 0 }
   })
   await saveCompacted(db, session, compacted)
 }
@@ -89,7 +89,7 @@ async function compact(db: Db, session: Session, hostId: number, roomTypeIds: nu
 /** Returns the outbox topics for availability. */
 export function availabilityJobs({ db }: { db: Db }): Topics {
   return {
-    [compactAvailabilityTopic]: ({ host_id, room_type_ids }) =>
-      compactRoomTypes(db, host_id as number, room_type_ids as number[]),
+    [compactAvailabilityTopic]: ({ owner_id, room_type_ids }) =>
+      compactRoomTypes(db, owner_id as number, room_type_ids as number[]),
   }
 }

@@ -13,7 +13,7 @@ const rowFields = {
 }
 
 const blockFields = {
-  host_id: field.number,
+  owner_id: field.number,
   listing_id: field.number,
   room_type_id: field.number,
   /** First and last day covered by the rows. */
@@ -33,12 +33,12 @@ export type AvailabilityBlock = Stored<typeof blockFields>
 export type StoredRow = Stored<typeof rowFields> & Pick<AvailabilityBlock, 'listing_id' | 'room_type_id'>
 
 const blockSchema = schemaOf(blockFields)
-blockSchema.index({ host_id: 1, room_type_id: 1, to: 1, from: 1 }, { name: 'availability_range' })
+blockSchema.index({ owner_id: 1, room_type_id: 1, to: 1, from: 1 }, { name: 'availability_range' })
 
 export const availabilityBlockModel = modelOf<AvailabilityBlock>('availability_blocks', blockSchema)
 
 const writtenFields = {
-  host_id: field.number,
+  owner_id: field.number,
   room_type_id: field.number,
   /** Number of rows ever written. */
   rows: field.number,
@@ -52,12 +52,12 @@ const writtenFields = {
 export type RoomTypeWritten = Stored<typeof writtenFields>
 
 const writtenSchema = schemaOf(writtenFields)
-writtenSchema.index({ host_id: 1, room_type_id: 1 }, { unique: true, name: 'availability_written_of' })
+writtenSchema.index({ owner_id: 1, room_type_id: 1 }, { unique: true, name: 'availability_written_of' })
 
 export const availabilityWrittenModel = modelOf<RoomTypeWritten>('availability_written', writtenSchema)
 
 const compactedFields = {
-  host_id: field.number,
+  owner_id: field.number,
   room_type_id: field.number,
   /** The room type's `RoomTypeWritten.rows` at the last compaction. */
   rows: field.number,
@@ -72,7 +72,7 @@ const compactedFields = {
 export type RoomTypeCompacted = Stored<typeof compactedFields>
 
 const compactedSchema = schemaOf(compactedFields)
-compactedSchema.index({ host_id: 1, room_type_id: 1 }, { unique: true, name: 'availability_compacted_of' })
+compactedSchema.index({ owner_id: 1, room_type_id: 1 }, { unique: true, name: 'availability_compacted_of' })
 
 export const availabilityCompactedModel = modelOf<RoomTypeCompacted>(
   'availability_compacted',

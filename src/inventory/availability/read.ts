@@ -18,7 +18,7 @@ export interface AvailabilityQuery {
  */
 export async function findAvailabilityPage(
   db: Db,
-  hostId: number,
+  ownerId: number,
   query: AvailabilityQuery,
   page: PageRequest,
 ): Promise<{ listings: ListingRoomTypes[]; total: number }> {
@@ -26,7 +26,7 @@ export async function findAvailabilityPage(
     listingId: query.listing_id === undefined ? undefined : Number(query.listing_id),
     roomTypeId: query.room_type_id === undefined ? undefined : Number(query.room_type_id),
   }
-  return findRoomTypesPage(db, hostId, wanted, page)
+  return findRoomTypesPage(db, ownerId, wanted, page)
 }
 
 /** Number of characters collected before a chunk is yielded. */
@@ -35,12 +35,12 @@ const chunkLength = 65_536
 /** Yields the response body of `GET …/availability` as chunks of JSON text, reading rows as it goes. */
 export async function* streamAvailability(
   db: Db,
-  hostId: number,
+  ownerId: number,
   { start_date, end_date }: AvailabilityQuery,
   { listings, meta }: { listings: ListingRoomTypes[]; meta: object },
 ): AsyncGenerator<string> {
   const roomTypeIds = listings.flatMap((listing) => listing.roomTypeIds)
-  const rows = readRows(db, hostId, roomTypeIds, { from: start_date, to: end_date })
+  const rows = readRows(db, ownerId, roomTypeIds, { from: start_date, to: end_date })
   let text = '{"data":{"availabilities":{'
   for (const [index, listing] of listings.entries()) {
     text += `${index === 0 ? '' : ','}"${listing.listingId}":{`

@@ -27,13 +27,13 @@ export function availabilityRoutes(app: AppContext) {
         const page = toPageRequest(context.query, defaultPerPage)
         const { listings, total } = await findAvailabilityPage(
           app.db,
-          context.caller.hostId,
+          context.caller.ownerId,
           context.query,
           page,
         )
         const { from: _, to: __, ...pages } = pagination(page, total, 0)
         const { meta } = ok(context, null, { pagination: pages })
-        const chunks = streamAvailability(app.db, context.caller.hostId, context.query, { listings, meta })
+        const chunks = streamAvailability(app.db, context.caller.ownerId, context.query, { listings, meta })
         return streamJson(context, chunks, app.log)
       },
       {
@@ -50,7 +50,7 @@ export function availabilityRoutes(app: AppContext) {
         const response = await runIdempotently(
           app,
           context,
-          () => prepareAvailability(app, context.caller.hostId, context.body.data),
+          () => prepareAvailability(app, context.caller.ownerId, context.body.data),
           (isDue) => {
             isCompactionDue = isDue
             return { status: 200, envelope: ok(context, { message: 'Availability updated' }) }
@@ -66,7 +66,7 @@ export function availabilityRoutes(app: AppContext) {
           body: 'bulk',
           idempotent: true,
           current: async ({ caller, body }: CheckInput) => ({
-            data: await findSentRows(app.db, caller.hostId, body.data),
+            data: await findSentRows(app.db, caller.ownerId, body.data),
           }),
           errors: ['invalid_ids'],
         },

@@ -21,16 +21,16 @@ const countsPerQuery = 1000
  */
 export async function* readRows(
   db: Db,
-  hostId: number,
+  ownerId: number,
   roomTypeIds: number[],
   window: DateWindow,
 ): AsyncGenerator<AvailabilityRowResponse[]> {
   for (let start = 0; start < roomTypeIds.length; start += countsPerQuery) {
     const queried = roomTypeIds.slice(start, start + countsPerQuery)
-    const counts = await inSnapshot(db, (session) => findCounts(db, session, hostId, queried))
+    const counts = await inSnapshot(db, (session) => findCounts(db, session, ownerId, queried))
     for (const batch of batchesOf(queried, counts, window)) {
       const rows = await inSnapshot(db, (session) =>
-        findRows(db, session, hostId, { roomTypeIds: batch, window }),
+        findRows(db, session, ownerId, { roomTypeIds: batch, window }),
       )
       for (const id of batch) yield (rows.get(id) ?? []).map(serializeRow)
     }
@@ -45,7 +45,7 @@ export async function* readRows(
  */
 export async function findSentRows(
   db: Db,
-  hostId: number,
+  ownerId: number,
   items: unknown,
 ): Promise<AvailabilityRowResponse[]> {
   const sent = Array.isArray(items) ? items.slice(0, maxBulkItems).filter(isSentRow) : []
@@ -56,7 +56,7 @@ export async function findSentRows(
   )
   const days = sent.flatMap(({ start_date, end_date }) => [start_date, end_date]).sort()
   const found: AvailabilityRowResponse[] = []
-  for await (const rows of readRows(db, hostId, roomTypeIds, { from: days[0], to: days.at(-1) }))
+  for await (const rows of readRows(db, ownerId, roomTypeIds, { from: days[0], to: days.at(-1) }))
     found.push(...rows.filter(({ id }) => ids.has(id)))
   return found
 }

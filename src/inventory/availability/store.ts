@@ -47,11 +47,11 @@ interface RoomTypeWindow {
 export async function findRowsCovering(
   db: Db,
   session: Session,
-  hostId: number,
+  ownerId: number,
   wanted: RoomTypeDays[],
 ): Promise<Map<number, AvailabilityRow[]>> {
-  const ranges = wanted.map(({ roomTypeIds, days }) => overlapping(hostId, { $in: roomTypeIds }, days))
-  const written = await findWritten(db, session, { host_id: hostId, $or: ranges })
+  const ranges = wanted.map(({ roomTypeIds, days }) => overlapping(ownerId, { $in: roomTypeIds }, days))
+  const written = await findWritten(db, session, { owner_id: ownerId, $or: ranges })
   const covering = written.filter((row) => wanted.some(({ days }) => isOverlapping(days)(row)))
   const byRoomType = Map.groupBy(covering, ({ room_type_id }) => room_type_id)
   return new Map([...byRoomType].map(([id, rows]) => [id, overlayRows(rows)]))
@@ -64,10 +64,10 @@ export async function findRowsCovering(
 export async function findRows(
   db: Db,
   session: Session,
-  hostId: number,
+  ownerId: number,
   wanted: RoomTypeWindow,
 ): Promise<Map<number, StoredRow[]>> {
-  const written = await findWrittenAround(db, session, hostId, wanted)
+  const written = await findWrittenAround(db, session, ownerId, wanted)
   const isInside = isOverlapping(wanted.window)
   return new Map([...written].map(([id, rows]) => [id, overlayRows(rows).filter(isInside)]))
 }
@@ -79,20 +79,20 @@ export async function findRows(
 async function findWrittenAround(
   db: Db,
   session: Session,
-  hostId: number,
+  ownerId: number,
   { roomTypeIds, window }: RoomTypeWindow,
 ): Promise<Map<number, StoredRow[]>> {
-  const blocks = await findWritten(db, session, overlapping(hostId, { $in: roomTypeIds }, window))
+  const blocks = await findWritten(db, session, overlapping(ownerId, { $in: roomTypeIds }, window))
   const byRoomType = Map.groupBy(blocks.filter(isOverlapping(window)), ({ room_type_id }) => room_type_id)
   const wider: object[] = []
   for (const [id, rows] of byRoomType) {
     const extent = extentOf(rows)
     const startsEarlier = window.from ? extent.from < window.from : false
     const endsLater = window.to ? extent.to > window.to : false
-    if (startsEarlier || endsLater) wider.push(overlapping(hostId, id, extent))
+    if (startsEarlier || endsLater) wider.push(overlapping(ownerId, id, extent))
   }
   if (wider.length === 0) return byRoomType
-  const around = await findWritten(db, session, { host_id: hostId, $or: wider })
+  const around = await findWritten(db, session, { owner_id: ownerId, $or: wider })
   return new Map([...byRoomType, ...Map.groupBy(around, ({ room_type_id }) => room_type_id)])
 }
 
@@ -100,16 +100,16 @@ async function findWrittenAround(
 export async function insertRows(
   db: Db,
   session: Session,
-  host_id: number,
+  owner_id: number,
   rows: StoredRow[],
 ): Promise<void> {
-  const blocks = blocksOf(host_id, rows)
+  const blocks = blocksOf(owner_id, rows)
   if (blocks.length > 0)
     await availabilityBlockModel(db).collection.insertMany(blocks, { session, ordered: false })
 }
 
 /** Groups rows by room type into documents, so that neighbouring rows share a document. */
-export function blocksOf(host_id: number, rows: StoredRow[]): AvailabilityBlock[] {
+export function blocksOf(owner_id: number, rows: StoredRow[]): AvailabilityBlock[] {
   const blocks: AvailabilityBlock[] = []
   for (const [room_type_id, ofRoomType] of Map.groupBy(rows, (row) => row.room_type_id)) {
     const sorted = ofRoomType.toSorted(byStart)
@@ -117,7 +117,7 @@ export function blocksOf(host_id: number, rows: StoredRow[]): AvailabilityBlock[
       const block = sorted.slice(start, start + rowsPerBlock)
       const { listing_id } = block[0] as StoredRow
       const plain = block.map(({ listing_id: _, room_type_id: __, ...row }) => row)
-      blocks.push({ host_id, listing_id, room_type_id, ...extentOf(block), rows: plain })
+      blocks.push({ owner_id, listing_id, room_type_id, ...extentOf(block), rows: plain })
     }
   }
   return blocks
@@ -127,21 +127,21 @@ export function blocksOf(host_id: number, rows: StoredRow[]): AvailabilityBlock[
 export async function replaceRows(
   db: Db,
   session: Session,
-  host_id: number,
+  owner_id: number,
   { replaced, by }: { replaced: Types.ObjectId[]; by: StoredRow[] },
 ): Promise<void> {
-  await availabilityBlockModel(db).collection.deleteMany({ host_id, _id: { $in: replaced } }, { session })
-  await insertRows(db, session, host_id, by)
+  await availabilityBlockModel(db).collection.deleteMany({ owner_id, _id: { $in: replaced } }, { session })
+  await insertRows(db, session, owner_id, by)
 }
 
 /** Returns all stored rows of room types, by room type id, and the ids of the documents that contain the rows. */
 export async function findAllWritten(
   db: Db,
   session: Session,
-  host_id: number,
+  owner_id: number,
   roomTypeIds: number[],
 ): Promise<{ ids: Types.ObjectId[]; rows: Map<number, StoredRow[]> }> {
-  const blocks = await findBlocks(db, session, { host_id, room_type_id: { $in: roomTypeIds } })
+  const blocks = await findBlocks(db, session, { owner_id, room_type_id: { $in: roomTypeIds } })
   const rows = Map.groupBy(blocks.flatMap(rowsOf), ({ room_type_id }) => room_type_id)
   return { ids: blocks.map(({ _id }) => _id), rows }
 }
@@ -159,10 +159,10 @@ export interface RoomTypeCount {
 export async function findCounts(
   db: Db,
   session: Session | null,
-  hostId: number,
+  ownerId: number,
   roomTypeIds: number[],
 ): Promise<Map<number, RoomTypeCount>> {
-  const filter = { host_id: hostId, room_type_id: { $in: roomTypeIds } }
+  const filter = { owner_id: ownerId, room_type_id: { $in: roomTypeIds } }
   const options = { ...(session ? { session } : {}), batchSize, projection: { _id: 0 } }
   const totals = await availabilityWrittenModel(db)
     .collection.find<RoomTypeWritten>(filter, options)
@@ -189,8 +189,8 @@ export async function saveCompacted(db: Db, session: Session, compacted: RoomTyp
   await setFields(availabilityCompactedModel(db), session, compacted.map(ofRoomType), { upsert: true })
 }
 
-function ofRoomType({ host_id, room_type_id, ...set }: RoomTypeWritten | RoomTypeCompacted) {
-  return { filter: { host_id, room_type_id }, set }
+function ofRoomType({ owner_id, room_type_id, ...set }: RoomTypeWritten | RoomTypeCompacted) {
+  return { filter: { owner_id, room_type_id }, set }
 }
 
 /** Returns the first and last day that the rows cover. */
@@ -221,9 +221,9 @@ function rowsOf({ listing_id, room_type_id, rows }: AvailabilityBlock): StoredRo
   return rows.map((row) => ({ ...row, listing_id, room_type_id }))
 }
 
-function overlapping(host_id: number, room_type_id: number | { $in: number[] }, { from, to }: DateWindow) {
+function overlapping(owner_id: number, room_type_id: number | { $in: number[] }, { from, to }: DateWindow) {
   return {
-    host_id,
+    owner_id,
     room_type_id,
     ...(from ? { to: { $gte: from } } : {}),
     ...(to ? { from: { $lte: to } } : {}),

@@ -29,28 +29,28 @@ import { insertRows, type RoomTypeCount, saveWritten } from './store.ts'
  */
 export async function prepareAvailability(
   app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
-  hostId: number,
+  ownerId: number,
   items: AvailabilityItem[],
 ): Promise<UnitOfWork<boolean>> {
   const { db, ids } = app
   const [listings, firstId] = await Promise.all([
-    findOwnedListings(db, hostId, items),
+    findOwnedListings(db, ownerId, items),
     // Each item creates one row and may split another.
     ids('availability_row', items.length * 2),
   ])
   requireOwned(items, listings)
   const byRoomType = Map.groupBy(items, ({ room_type_id }) => room_type_id)
   const added = [...byRoomType].map(([roomTypeId, { length }]) => ({ roomTypeId, rows: length }))
-  await makeRoom(db, hostId, added)
+  await makeRoom(db, ownerId, added)
   return {
-    queue: hostQueue(hostId),
+    queue: hostQueue(ownerId),
     async run(session) {
       // The sequence is advanced first, so that if two writes run concurrently, the later one starts over before it
       // does any other work.
-      const sequence = await nextSequence(db, session, hostId)
-      const grown = await findCountsAfterWrite(db, session, hostId, added)
+      const sequence = await nextSequence(db, session, ownerId)
+      const grown = await findCountsAfterWrite(db, session, ownerId, added)
       requireRoom(grown, added)
-      return addRows(app, session, hostId, { items, firstId, sequence, grown })
+      return addRows(app, session, ownerId, { items, firstId, sequence, grown })
     },
   }
 }
@@ -67,10 +67,10 @@ interface PreparedWrite {
 async function addRows(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   session: Session,
-  hostId: number,
+  ownerId: number,
   { items, firstId, sequence, grown }: PreparedWrite,
 ): Promise<boolean> {
-  const updated_at = clock(hostId)
+  const updated_at = clock(ownerId)
   const rows = items.map((item, order): StoredRow => {
     const id = firstId + order * 2
     return {
@@ -86,14 +86,14 @@ async function addRows(
       order,
     }
   })
-  await insertRows(db, session, hostId, rows)
+  await insertRows(db, session, ownerId, rows)
   await saveWritten(
     db,
     session,
     grown.map((count) => atSequence(count, sequence)),
   )
   const due = grown.filter(needsCompaction).map(({ written }) => written.room_type_id)
-  await enqueueCompaction(db, session, { now: updated_at, hostId, roomTypeIds: due })
+  await enqueueCompaction(db, session, { now: updated_at, ownerId, roomTypeIds: due })
   return due.length > 0
 }
 

@@ -29,10 +29,10 @@ function orderOf({ sort, order }: ListingQuery): Order {
   return { [sortFields[sort]]: direction, id: direction }
 }
 
-function filterOf(hostId: number, { listing_status, q }: ListingQuery) {
+function filterOf(ownerId: number, { listing_status, q }: ListingQuery) {
   const ranks = (listing_status ?? []).map((status) => listingStatuses.indexOf(status))
   return {
-    host_id: hostId,
+    owner_id: ownerId,
     ...(ranks.length > 0 ? { status_rank: { $in: ranks } } : {}),
     ...(q?.trim() ? { name_key: { $regex: escapePattern(comparableName(q)) } } : {}),
   }
@@ -59,9 +59,9 @@ const columns = {
 }
 
 /** Returns the database query for a page of a host's listings. */
-export function listingQuery(db: Db, hostId: number, query: ListingQuery, page: PageRequest) {
+export function listingQuery(db: Db, ownerId: number, query: ListingQuery, page: PageRequest) {
   return listingModel(db)
-    .collection.find(filterOf(hostId, query))
+    .collection.find(filterOf(ownerId, query))
     .project<StoredListing>(columns)
     .sort(orderOf(query))
     .skip(skipOf(page))
@@ -69,6 +69,6 @@ export function listingQuery(db: Db, hostId: number, query: ListingQuery, page: 
 }
 
 /** Returns the number of a host's listings that match a query. */
-export function countListings(db: Db, hostId: number, query: ListingQuery): Promise<number> {
-  return listingModel(db).collection.countDocuments(filterOf(hostId, query))
+export function countListings(db: Db, ownerId: number, query: ListingQuery): Promise<number> {
+  return listingModel(db).collection.countDocuments(filterOf(ownerId, query))
 }

@@ -24,7 +24,7 @@ export type ListingContent = Omit<ListingPatch, 'room_types' | 'name'> & {
 
 export interface StoredListing {
   id: number
-  host_id: number
+  owner_id: number
   unique_id: string
   listing_status: ListingStatus
   /** Position of the status in the default order. */
@@ -52,7 +52,7 @@ export const originalIdIndex = 'listing_original_id_key'
 
 const schema = new Schema<StoredListing>({
   id: { type: Number, required: true },
-  host_id: { type: Number, required: true },
+  owner_id: { type: Number, required: true },
   unique_id: { type: String, required: true },
   listing_status: { type: String, required: true },
   status_rank: { type: Number, required: true },
@@ -65,25 +65,25 @@ const schema = new Schema<StoredListing>({
   created_at: { type: Date, required: true },
   updated_at: { type: Date, required: true },
 })
-schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'listing_id' })
+schema.index({ owner_id: 1, id: 1 }, { unique: true, name: 'listing_id' })
 schema.index(
-  { host_id: 1, original_id_key: 1 },
+  { owner_id: 1, original_id_key: 1 },
   {
     unique: true,
     name: originalIdIndex,
     partialFilterExpression: { original_id_key: { $type: 'string' } },
   },
 )
-schema.index({ host_id: 1, original_url_key: 1 }, { name: 'listing_original_url_key' })
+schema.index({ owner_id: 1, original_url_key: 1 }, { name: 'listing_original_url_key' })
 schema.index(
-  { host_id: 1, status_rank: 1, name_key: 1, updated_at: -1, id: 1 },
+  { owner_id: 1, status_rank: 1, name_key: 1, updated_at: -1, id: 1 },
   { name: 'listing_default_order' },
 )
-schema.index({ host_id: 1, name_key: 1, id: 1 }, { name: 'listing_by_name' })
-schema.index({ host_id: 1, updated_at: 1, id: 1 }, { name: 'listing_by_update' })
-schema.index({ host_id: 1, status_rank: 1, id: 1 }, { name: 'listing_by_status' })
+schema.index({ owner_id: 1, name_key: 1, id: 1 }, { name: 'listing_by_name' })
+schema.index({ owner_id: 1, updated_at: 1, id: 1 }, { name: 'listing_by_update' })
+schema.index({ owner_id: 1, status_rank: 1, id: 1 }, { name: 'listing_by_status' })
 schema.index({ id: 1 }, { name: 'listing_number' })
-schema.index({ host_id: 1, 'content.room_types.id': 1 }, { name: 'listing_room_type' })
+schema.index({ owner_id: 1, 'content.room_types.id': 1 }, { name: 'listing_room_type' })
 
 /**
  * Returns the form in which names of listings are compared: composed (NFC) and without case. The name is upper-cased

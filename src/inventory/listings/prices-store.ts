@@ -44,14 +44,14 @@ export function changedPrices(before: ListingContent, after: ListingContent): Re
 export async function pushPrices(
   db: Db,
   session: Session,
-  host_id: number,
+  owner_id: number,
   { changes, updated_at }: { changes: PriceChange[]; updated_at: Date },
 ): Promise<void> {
   const changed = [...Map.groupBy(changes, ({ listing_id }) => listing_id)].map(([id, ofListing]) => {
     const prices = ofListing.flatMap(({ room_type_id, values }) =>
       Object.entries(values).map(([field, value]) => [`prices.${room_type_id}.${field}`, value]),
     )
-    return { filter: { host_id, id }, set: { ...Object.fromEntries(prices), updated_at } }
+    return { filter: { owner_id, id }, set: { ...Object.fromEntries(prices), updated_at } }
   })
   await setFields(listingModel(db), session, changed)
 }

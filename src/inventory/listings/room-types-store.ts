@@ -21,7 +21,7 @@ export interface OwnedListings {
 /** Looks up all listings referenced in a bulk write with a single query. */
 export async function findOwnedListings(
   db: Db,
-  hostId: number,
+  ownerId: number,
   references: RoomTypeReference[],
   session: Session | null = null,
 ): Promise<OwnedListings> {
@@ -30,7 +30,7 @@ export async function findOwnedListings(
   const columns = { id: 1, 'content.prices.currency': 1, 'content.room_types.id': 1 }
   const listings = await listingModel(db)
     .collection.find<StoredListing>(
-      { host_id: hostId, id: { $in: ids } },
+      { owner_id: ownerId, id: { $in: ids } },
       { projection: columns, batchSize: ids.length + 1, ...(session ? { session } : {}) },
     )
     .toArray()
@@ -41,7 +41,7 @@ export async function findOwnedListings(
 /** Returns the current names of room types by room type id; null for a room type without a name. */
 export async function findRoomTypeNames(
   db: Db,
-  hostId: number,
+  ownerId: number,
   references: RoomTypeReference[],
 ): Promise<Map<number, string | null>> {
   const idsOf = (field: keyof RoomTypeReference) => [...new Set(references.map((one) => one[field]))]
@@ -53,7 +53,7 @@ export async function findRoomTypeNames(
   }
   const listings = await listingModel(db)
     .collection.aggregate<{ found: Pick<StoredRoomType, 'id' | 'name'>[] }>([
-      { $match: { host_id: hostId, id: { $in: idsOf('listing_id') } } },
+      { $match: { owner_id: ownerId, id: { $in: idsOf('listing_id') } } },
       { $project: { found: { $filter: wanted } } },
       { $project: { 'found.id': 1, 'found.name': 1 } },
     ])
@@ -104,11 +104,11 @@ export interface ListingRoomTypes {
  */
 export async function findRoomTypesPage(
   db: Db,
-  hostId: number,
+  ownerId: number,
   wanted: { listingId: number | undefined; roomTypeId: number | undefined },
   page: PageRequest,
 ): Promise<{ listings: ListingRoomTypes[]; total: number }> {
-  const filter = await roomTypeFilter(db, hostId, wanted)
+  const filter = await roomTypeFilter(db, ownerId, wanted)
   const [total, listings] = await Promise.all([
     listingModel(db).countDocuments(filter),
     listingModel(db)
@@ -132,12 +132,12 @@ export async function findRoomTypesPage(
 
 async function roomTypeFilter(
   db: Db,
-  hostId: number,
+  ownerId: number,
   { listingId, roomTypeId }: { listingId: number | undefined; roomTypeId: number | undefined },
 ) {
-  if (listingId !== undefined) await findListing(db, hostId, listingId)
+  if (listingId !== undefined) await findListing(db, ownerId, listingId)
   const filter = {
-    host_id: hostId,
+    owner_id: ownerId,
     ...(listingId === undefined ? {} : { id: listingId }),
     ...(roomTypeId === undefined ? {} : { 'content.room_types.id': roomTypeId }),
   }

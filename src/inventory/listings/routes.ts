@@ -23,7 +23,7 @@ const defaultPerPage = 50
 /** Defines the routes that read, create and update the listings of the key's host (contract, Endpoints). */
 export function listingRoutes(app: AppContext) {
   const read = async (caller: CheckInput['caller'], id: string) =>
-    serializeListing(withPrices(await findListing(app.db, caller.hostId, parsePathId(id))))
+    serializeListing(withPrices(await findListing(app.db, caller.ownerId, parsePathId(id))))
   return new Elysia({ prefix: '/listings', tags: ['Listings'] })
     .use(guard(app))
     .get('', (context) => streamJson(context, listingPage(app, context), app.log), {
@@ -43,7 +43,7 @@ export function listingRoutes(app: AppContext) {
         runIdempotently(
           app,
           context,
-          () => prepareListing(app, context.caller.hostId, context.body),
+          () => prepareListing(app, context.caller.ownerId, context.body),
           (write) => ({
             status: write.action === 'created' ? 201 : 200,
             envelope: writeResult(app, context, write),
@@ -55,7 +55,7 @@ export function listingRoutes(app: AppContext) {
           body: 'json',
           idempotent: true,
           current: async ({ caller, body }: CheckInput) => {
-            const found = await findMatch(app.db, caller.hostId, recognizableIn(body))
+            const found = await findMatch(app.db, caller.ownerId, recognizableIn(body))
             return found ? serializeListing(withPrices(found.listing)) : null
           },
           errors: ['listing_conflict'],
@@ -69,7 +69,7 @@ export function listingRoutes(app: AppContext) {
       '/:id',
       async (context) => {
         const id = parsePathId(context.params.id)
-        return writeResult(app, context, await patchListing(app, context.caller.hostId, id, context.body))
+        return writeResult(app, context, await patchListing(app, context.caller.ownerId, id, context.body))
       },
       {
         access: {
@@ -95,8 +95,8 @@ async function* listingPage(
 ): AsyncGenerator<string> {
   const { caller, query } = context
   const page = toPageRequest(query, defaultPerPage)
-  const rows = listingQuery(db, caller.hostId, query, page)
-  const [total, first] = await Promise.all([countListings(db, caller.hostId, query), rows.next()])
+  const rows = listingQuery(db, caller.ownerId, query, page)
+  const [total, first] = await Promise.all([countListings(db, caller.ownerId, query), rows.next()])
   let count = 0
   try {
     yield '{"data":['

@@ -21,25 +21,25 @@ import { type ListingStatus, listingStatuses } from './schema.ts'
  * Returns the lock for writes to a host's listings that must run one at a time. The lock's name is also the name of
  * their queue.
  */
-export function listingLock(hostId: number): HostLock {
-  return { hostId, name: `listings/${hostId}` }
+export function listingLock(ownerId: number): HostLock {
+  return { ownerId, name: `listings/${ownerId}` }
 }
 
 /** Returns the host's listing with this id, or null if there is none. */
 function findListingIfAny(
   db: Db,
-  hostId: number,
+  ownerId: number,
   id: number,
   session: Session | null = null,
 ): Promise<StoredListing | null> {
   const options = session ? { session } : {}
-  return listingModel(db).collection.findOne<StoredListing>({ host_id: hostId, id }, options)
+  return listingModel(db).collection.findOne<StoredListing>({ owner_id: ownerId, id }, options)
 }
 
 const bookableColumns = {
   _id: 0,
   id: 1,
-  host_id: 1,
+  owner_id: 1,
   listing_status: 1,
   prices: 1,
   'content.prices': 1,
@@ -47,7 +47,7 @@ const bookableColumns = {
 } as const
 
 /** The fields of a listing that a booking needs. */
-export type BookableListing = Pick<StoredListing, 'id' | 'host_id' | 'listing_status' | 'prices'> & {
+export type BookableListing = Pick<StoredListing, 'id' | 'owner_id' | 'listing_status' | 'prices'> & {
   content: Pick<ListingContent, 'prices'> & { room_types: Pick<StoredRoomType, 'id' | 'prices'>[] }
 }
 
@@ -58,10 +58,10 @@ const lookUpBookable = lookUpById<BookableListing>(listingModel, bookableColumns
  */
 export async function findBookableListing(
   db: Db,
-  hostId: number,
+  ownerId: number,
   id: number,
 ): Promise<BookableListing | null> {
-  const found = await lookUpBookable(db, { host_id: hostId, id })
+  const found = await lookUpBookable(db, { owner_id: ownerId, id })
   return found ? withPrices(found) : null
 }
 
@@ -72,11 +72,11 @@ export async function findBookableListing(
  */
 export async function findListing(
   db: Db,
-  hostId: number,
+  ownerId: number,
   id: number | undefined,
   session: Session | null = null,
 ): Promise<StoredListing> {
-  const listing = id ? await findListingIfAny(db, hostId, id, session) : null
+  const listing = id ? await findListingIfAny(db, ownerId, id, session) : null
   if (!listing) throw notFound('Listing')
   return listing
 }
@@ -84,7 +84,7 @@ export async function findListing(
 /** Returns the host's listing that a sent listing matches, or null if there is none (decisions §5). */
 export async function findMatch(
   db: Db,
-  hostId: number,
+  ownerId: number,
   sent: MatchFields,
   session: Session | null = null,
 ): Promise<{ listing: StoredListing; match: Match } | null> {
@@ -98,27 +98,27 @@ export async function findMatch(
   // Many listings may have the same `original_url`, so only the match is read in full.
   const projection = { id: 1, 'content.original_id': 1, 'content.original_url': 1 }
   const candidates = await listingModel(db)
-    .find({ host_id: hostId, $or: alternatives }, projection)
+    .find({ owner_id: ownerId, $or: alternatives }, projection)
     .sort({ id: 1 })
     .session(session)
     .lean()
   const found = bestMatch(sent, candidates, ({ content }) => content)
   if (!found) return null
-  const listing = await findListingIfAny(db, hostId, found.listing.id, session)
+  const listing = await findListingIfAny(db, ownerId, found.listing.id, session)
   return listing ? { listing, match: found.match } : null
 }
 
 /** Stores a new listing as a draft. */
 export async function insertListing(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  hostId: number,
+  ownerId: number,
   { id, content }: Pick<StoredListing, 'id' | 'content'>,
   session: Session,
 ): Promise<StoredListing> {
-  const now = clock(hostId)
+  const now = clock(ownerId)
   const listing: StoredListing = {
     id,
-    host_id: hostId,
+    owner_id: ownerId,
     unique_id: `lst_${crypto.randomUUID()}`,
     ...statusFields('draft'),
     ...contentFields(content),
@@ -138,18 +138,18 @@ export async function insertListing(
  */
 export async function replaceContent(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  { host_id, id, content: before }: StoredListing,
+  { owner_id, id, content: before }: StoredListing,
   content: ListingContent,
   session: Session,
 ): Promise<void> {
   const changed = {
     ...contentFields(content),
     ...changedPrices(before, content),
-    updated_at: clock(host_id),
+    updated_at: clock(owner_id),
   }
   const update = { $set: changed, $inc: { revision: 1 } }
   try {
-    await listingModel(db).collection.updateOne({ host_id, id }, update, { session })
+    await listingModel(db).collection.updateOne({ owner_id, id }, update, { session })
   } catch (error) {
     throw breaksUniqueIndex(error, originalIdIndex) ? originalIdTaken() : error
   }
@@ -161,15 +161,15 @@ export async function replaceContent(
  */
 export async function changeFields(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  { host_id, id, revision, content: before }: StoredListing,
+  { owner_id, id, revision, content: before }: StoredListing,
   { room_types: _, ...after }: ListingContent,
 ): Promise<boolean> {
   const known = before as Record<string, unknown>
   const changed = Object.entries(after).filter(([field, value]) => value !== known[field])
   const fields = Object.fromEntries(changed.map(([field, value]) => [`content.${field}`, value]))
   const { name_key } = indexFieldsOf({ ...after, room_types: [] })
-  const update = { $set: { ...fields, name_key, updated_at: clock(host_id) }, $inc: { revision: 1 } }
-  const { matchedCount } = await listingModel(db).collection.updateOne({ host_id, id, revision }, update)
+  const update = { $set: { ...fields, name_key, updated_at: clock(owner_id) }, $inc: { revision: 1 } }
+  const { matchedCount } = await listingModel(db).collection.updateOne({ owner_id, id, revision }, update)
   return matchedCount === 1
 }
 
@@ -205,10 +205,10 @@ export async function findListingOfAnyHost(db: Db, id: number): Promise<StoredLi
  */
 export async function setListingStatus(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  which: { id: number; host_id: number },
+  which: { id: number; owner_id: number },
   status: ListingStatus,
 ): Promise<StoredListing> {
-  const changed = { ...statusFields(status), updated_at: clock(which.host_id) }
+  const changed = { ...statusFields(status), updated_at: clock(which.owner_id) }
   const listing = await listingModel(db).findOneAndUpdate(which, { $set: changed }, { new: true }).lean()
   if (!listing) throw notFound('Listing')
   return listing

@@ -38,18 +38,18 @@ const maxRooms = 2000
  */
 export async function prepareListing(
   { db, clock, ids: source }: Pick<AppContext, 'db' | 'clock' | 'ids'>,
-  hostId: number,
+  ownerId: number,
   sent: ListingPatch,
 ): Promise<UnitOfWork<ListingWrite>> {
-  const lock = listingLock(hostId)
-  const [seen] = await Promise.all([findMatch(db, hostId, sent), ensureLock(db, lock)])
+  const lock = listingLock(ownerId)
+  const [seen] = await Promise.all([findMatch(db, ownerId, sent), ensureLock(db, lock)])
   const ids = await reserveIds(source, seen?.listing.content ?? null, sent, 'partner')
   const newListingId = seen ? undefined : await source('listing')
   return {
     queue: lock.name,
     async run(session) {
       await takeLock(db, session, lock)
-      const found = await findMatch(db, hostId, sent, session)
+      const found = await findMatch(db, ownerId, sent, session)
       if (found) {
         if (found.listing.listing_status === 'inactive') throw inactiveMatch(found.listing, found.match)
         const change = { sent, reading: 'partner', ids: ids() } as const
@@ -57,7 +57,7 @@ export async function prepareListing(
       }
       if (newListingId === undefined) throw changedMeanwhile()
       const content = merge(null, { sent, reading: 'partner', ids: ids() })
-      const listing = await insertListing({ db, clock }, hostId, { id: newListingId, content }, session)
+      const listing = await insertListing({ db, clock }, ownerId, { id: newListingId, content }, session)
       return { action: 'created', listing }
     },
   }
@@ -71,13 +71,13 @@ export async function prepareListing(
  */
 export async function patchListing(
   app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
-  hostId: number,
+  ownerId: number,
   id: number | undefined,
   sent: ListingPatch,
 ): Promise<ListingWrite> {
   const { room_types, original_id, original_url } = sent
   const isAlone = !room_types?.length && original_id === undefined && original_url === undefined
-  return isAlone ? patchFields(app, hostId, id, sent) : patchInTurn(app, hostId, id, sent)
+  return isAlone ? patchFields(app, ownerId, id, sent) : patchInTurn(app, ownerId, id, sent)
 }
 
 /** Maximum number of attempts to change a listing that other requests keep changing. */
@@ -89,12 +89,12 @@ const maxPatches = 50
  */
 async function patchFields(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  hostId: number,
+  ownerId: number,
   id: number | undefined,
   sent: ListingPatch,
 ): Promise<ListingWrite> {
   for (let patch = 0; patch < maxPatches; patch += 1) {
-    const listing = withPrices(await findListing(db, hostId, id))
+    const listing = withPrices(await findListing(db, ownerId, id))
     const content = merge(listing.content, { sent, reading: 'internal', ids: newIds(none, none) })
     if (await changeFields({ db, clock }, listing, content))
       return { action: 'updated', listing: { ...listing, content } }
@@ -105,19 +105,19 @@ async function patchFields(
 
 async function patchInTurn(
   { db, clock, ids: source }: Pick<AppContext, 'db' | 'clock' | 'ids'>,
-  hostId: number,
+  ownerId: number,
   id: number | undefined,
   sent: ListingPatch,
 ): Promise<ListingWrite> {
-  const lock = listingLock(hostId)
+  const lock = listingLock(ownerId)
   const mayAdd = (sent.room_types?.length ?? 0) > 0
-  const content = mayAdd ? (await findListing(db, hostId, id)).content : null
+  const content = mayAdd ? (await findListing(db, ownerId, id)).content : null
   const ids = await reserveIds(source, content, sent, 'internal')
   await ensureLock(db, lock)
   return inTransaction(db, lock.name, async (session) => {
     await takeLock(db, session, lock)
     const change = { sent, reading: 'internal', ids: ids() } as const
-    return update({ db, clock }, await findListing(db, hostId, id, session), change, session)
+    return update({ db, clock }, await findListing(db, ownerId, id, session), change, session)
   })
 }
 

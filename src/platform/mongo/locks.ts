@@ -5,20 +5,20 @@ import { field, type Stored, schemaOf } from './fields.ts'
 
 const fields = {
   _id: field.text,
-  host_id: field.number,
+  owner_id: field.number,
   taken: field.number,
 }
 
 type Lock = Stored<typeof fields>
 
 const schema = schemaOf(fields)
-schema.index({ host_id: 1 }, { name: 'lock_host' })
+schema.index({ owner_id: 1 }, { name: 'lock_host' })
 
 export const lockModel = modelOf<Lock>('locks', schema)
 
 /** A lock that belongs to one host. */
 export interface HostLock {
-  hostId: number
+  ownerId: number
   /** Id of the lock, and name of the queue in which transactions within a process wait for it. */
   name: string
 }
@@ -28,12 +28,12 @@ const ensured = new WeakMap<Db, Set<string>>()
 const maxRemembered = 100_000
 
 /** Creates a missing lock. Call this before a transaction, because transactions that create the same lock conflict. */
-export async function ensureLock(db: Db, { hostId: host_id, name: _id }: HostLock): Promise<void> {
+export async function ensureLock(db: Db, { ownerId: owner_id, name: _id }: HostLock): Promise<void> {
   const known = ensured.get(db) ?? new Set()
   ensured.set(db, known)
   if (known.has(_id)) return
   const fresh = { $setOnInsert: { taken: 0 } }
-  await retryDuplicate(() => lockModel(db).collection.updateOne({ _id, host_id }, fresh, { upsert: true }))
+  await retryDuplicate(() => lockModel(db).collection.updateOne({ _id, owner_id }, fresh, { upsert: true }))
   if (known.size >= maxRemembered) known.clear()
   known.add(_id)
 }
@@ -48,9 +48,9 @@ export async function ensureLock(db: Db, { hostId: host_id, name: _id }: HostLoc
 export async function takeLock(
   db: Db,
   session: Session,
-  { hostId: host_id, name: _id }: HostLock,
+  { ownerId: owner_id, name: _id }: HostLock,
 ): Promise<void> {
-  const lock = { _id, host_id }
+  const lock = { _id, owner_id }
   const { matchedCount } = await lockModel(db).collection.updateOne(lock, { $inc: { taken: 1 } }, { session })
   if (matchedCount === 1) return
   // The lock was removed with its host's data, for example because a sandbox was cleared during a request.

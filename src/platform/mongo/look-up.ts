@@ -61,7 +61,7 @@ export function batchedLookUp<Key, Document extends Key>(
 }
 
 interface OfHost {
-  host_id: number
+  owner_id: number
   id: number
 }
 
@@ -76,14 +76,14 @@ export function lookUpById<Document extends OfHost>(
   projection: Record<string, 0 | 1> = {},
 ): LookUp<OfHost, Document> {
   const find = (db: Db, keys: OfHost[]) => {
-    const byHost = Map.groupBy(keys, ({ host_id }) => host_id)
-    const branches = [...byHost].map(([host_id, ofHost]) => ({
-      host_id,
+    const byHost = Map.groupBy(keys, ({ owner_id }) => owner_id)
+    const branches = [...byHost].map(([owner_id, ofHost]) => ({
+      owner_id,
       id: { $in: ofHost.map(({ id }) => id) },
     }))
     // The server may otherwise choose an index on the id alone, and read the documents of all hosts that have the id.
-    const hint = { host_id: 1, id: 1 }
+    const hint = { owner_id: 1, id: 1 }
     return modelOf(db).collection.find<Document>({ $or: branches }, { projection, hint }).toArray()
   }
-  return batchedLookUp(find, ({ host_id, id }) => `${host_id}/${id}`)
+  return batchedLookUp(find, ({ owner_id, id }) => `${owner_id}/${id}`)
 }

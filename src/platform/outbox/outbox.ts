@@ -7,7 +7,7 @@ import { field, type Stored, schemaOf } from '../mongo/fields.ts'
 
 const fields = {
   topic: field.text,
-  host_id: field.number,
+  owner_id: field.number,
   payload: field.mixed<Record<string, unknown>>(),
   attempts: { ...field.number, default: 0 },
   /** Start of the 24 hours during which the job may be attempted. */
@@ -27,7 +27,7 @@ export type Job = Stored<typeof fields> & { _id: Types.ObjectId }
 const schema = schemaOf<typeof fields, Job>(fields)
 schema.index({ topic: 1, parked: 1, due_at: 1 }, { name: 'job_lane' })
 schema.index({ parked: -1, created_at: 1 }, { name: 'job_age' })
-schema.index({ host_id: 1 }, { name: 'job_host' })
+schema.index({ owner_id: 1 }, { name: 'job_host' })
 
 export const jobModel = modelOf<Job>('outbox', schema)
 
@@ -36,7 +36,7 @@ export async function enqueueJob(
   db: Db,
   session: Session,
   now: Date,
-  job: Pick<Job, 'topic' | 'host_id' | 'payload'>,
+  job: Pick<Job, 'topic' | 'owner_id' | 'payload'>,
 ): Promise<void> {
   const times = { due_at: now, created_at: now, tried_since: now }
   const state = { attempts: 0, parked: false, last_error: null, trace: currentTraceparent() }
@@ -85,15 +85,15 @@ export async function findJob(db: Db, id: string): Promise<Job> {
 }
 
 /** Identifies a job. The host is included so that only one shard is queried. */
-type JobId = Pick<Job, '_id' | 'host_id'>
+type JobId = Pick<Job, '_id' | 'owner_id'>
 
 /**
  * Unparks a job and restarts its 24 hours of attempts.
  *
  * @throws DomainError `not_found` if the job is not parked
  */
-export async function retryJob(db: Db, now: Date, { _id, host_id }: JobId): Promise<Job> {
-  const parked = { _id, host_id, parked: true }
+export async function retryJob(db: Db, now: Date, { _id, owner_id }: JobId): Promise<Job> {
+  const parked = { _id, owner_id, parked: true }
   const job = await jobModel(db).findOneAndUpdate(parked, retried(now), { new: true }).lean()
   if (!job) throw notFound('Parked job')
   return job
@@ -106,8 +106,8 @@ export async function retryAllJobs(db: Db, now: Date, topic?: string): Promise<n
 }
 
 /** Deletes a job that is completed or, parked or not, dropped. */
-export async function deleteJob(db: Db, { _id, host_id }: JobId): Promise<void> {
-  await jobModel(db).deleteOne({ _id, host_id })
+export async function deleteJob(db: Db, { _id, owner_id }: JobId): Promise<void> {
+  await jobModel(db).deleteOne({ _id, owner_id })
 }
 
 /** Number of due jobs fetched per claim. If another process claims the first one, the next one is tried. */
@@ -120,15 +120,15 @@ const candidates = 10
 export async function claimJob(db: Db, topic: string, now: Date, leaseEnd: Date): Promise<Job | null> {
   for (;;) {
     const due = await jobModel(db)
-      .find({ topic, parked: false, due_at: { $lte: now } }, { host_id: 1, due_at: 1 })
+      .find({ topic, parked: false, due_at: { $lte: now } }, { owner_id: 1, due_at: 1 })
       .sort({ due_at: 1 })
       .limit(candidates)
       .lean()
     if (due.length === 0) return null
-    for (const { _id, host_id, due_at } of due) {
+    for (const { _id, owner_id, due_at } of due) {
       const claim = { $set: { due_at: leaseEnd }, $inc: { attempts: 1 } }
       const job = await jobModel(db)
-        .findOneAndUpdate({ _id, host_id, due_at, parked: false }, claim, { new: true })
+        .findOneAndUpdate({ _id, owner_id, due_at, parked: false }, claim, { new: true })
         .lean()
       if (job) return job
     }
@@ -138,10 +138,10 @@ export async function claimJob(db: Db, topic: string, now: Date, leaseEnd: Date)
 /** Changes a job's due time and recorded outcome, unless another worker has claimed the job since. */
 export async function rescheduleJob(
   db: Db,
-  { _id, host_id, attempts }: JobId & Pick<Job, 'attempts'>,
+  { _id, owner_id, attempts }: JobId & Pick<Job, 'attempts'>,
   change: Pick<Job, 'due_at'> & Partial<Pick<Job, 'parked' | 'last_error'>>,
 ): Promise<void> {
-  await jobModel(db).updateOne({ _id, host_id, attempts }, { $set: change })
+  await jobModel(db).updateOne({ _id, owner_id, attempts }, { $set: change })
 }
 
 /** Handles a job's payload. Throws if the job must be retried. It may run more than once for the same job. */

@@ -117,7 +117,7 @@ class Lane {
     if (!job) return false
     const renewal = setInterval(() => this.renew(job), renewEveryMilliseconds)
     const trace = resumeTrace(job.trace, `job ${topic}`)
-    trace?.note?.({ host_id: job.host_id })
+    trace?.note?.({ host_id: job.owner_id })
     try {
       await inTrace(trace, () => run(job.payload).then(() => deleteJob(db, job)))
     } catch (error) {

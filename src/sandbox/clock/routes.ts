@@ -13,14 +13,14 @@ import { moveAhead } from '../life-store.ts'
 /** Routes for reading a sandbox's clock and moving it forward (decisions §22). */
 export function clockRoutes(app: SandboxContext) {
   const access: Access = { permission: 'any', environment: 'steers' }
-  const show = (scope: number) => {
-    const now = app.clock(scope)
+  const show = (sandboxId: number) => {
+    const now = app.clock(sandboxId)
     const aheadMilliseconds = now.getTime() - app.clock().getTime()
     return { now: toTimestamp(now), advanced_seconds: Math.round(aheadMilliseconds / 1000) }
   }
   return new Elysia({ prefix: '/clock', tags: ['Sandbox'] })
     .use(guard(app))
-    .get('', (context) => ok(context, show(context.caller.hostId)), {
+    .get('', (context) => ok(context, show(context.caller.ownerId)), {
       access,
       response: { 200: Envelope(SandboxClock) },
       detail: { operationId: 'getSandboxClock', summary: 'Read the clock of the sandbox' },
@@ -28,17 +28,17 @@ export function clockRoutes(app: SandboxContext) {
     .post(
       '',
       async (context) => {
-        const { hostId } = context.caller
-        const moved = await moveAhead(app.db, hostId, context.body.advance_seconds, maxAheadSeconds)
+        const { ownerId: sandboxId } = context.caller
+        const moved = await moveAhead(app.db, sandboxId, context.body.advance_seconds, maxAheadSeconds)
         if (!moved)
           throw invalidField(
             'advance_seconds',
             `The clock would be more than ${maxAheadSeconds / 86_400} days ahead`,
             'max',
           )
-        app.clocks.note(hostId, moved.ahead_seconds)
+        app.clocks.note(sandboxId, moved.ahead_seconds)
         app.webhooks.wake()
-        return ok(context, show(hostId))
+        return ok(context, show(sandboxId))
       },
       {
         access: { ...access, body: 'json' },

@@ -14,13 +14,13 @@ import { faultsWrite, SandboxFaults, type SentRule } from './schema.ts'
  */
 export function faultRoutes(app: SandboxContext, operations: () => ReadonlyMap<string, string>) {
   const access: Access = { permission: 'any', environment: 'steers' }
-  const show = async (scope: number) => ({
-    rules: ((await findRules(app.db, scope))?.rules ?? []).map(serializeRule),
+  const show = async (sandboxId: number) => ({
+    rules: ((await findRules(app.db, sandboxId))?.rules ?? []).map(serializeRule),
   })
   const body = faultsWrite((id) => operations().has(id))
   return new Elysia({ prefix: '/faults', tags: ['Sandbox'] })
     .use(guard(app))
-    .get('', async (context) => ok(context, await show(context.caller.hostId)), {
+    .get('', async (context) => ok(context, await show(context.caller.ownerId)), {
       access,
       response: { 200: Envelope(SandboxFaults) },
       detail: { operationId: 'listSandboxFaults', summary: 'List the fault rules of the sandbox' },
@@ -29,11 +29,11 @@ export function faultRoutes(app: SandboxContext, operations: () => ReadonlyMap<s
       '',
       async (context) => {
         const rules = context.body.rules.map((sent) => toRule(sent, operations()))
-        await replaceRules(app.db, context.caller.hostId, rules)
+        await replaceRules(app.db, context.caller.ownerId, rules)
         return ok(context, { rules: rules.map(serializeRule) })
       },
       {
-        access: { ...access, body: 'json', current: ({ caller }: CheckInput) => show(caller.hostId) },
+        access: { ...access, body: 'json', current: ({ caller }: CheckInput) => show(caller.ownerId) },
         body,
         response: { 200: Envelope(SandboxFaults) },
         detail: {
@@ -45,7 +45,7 @@ export function faultRoutes(app: SandboxContext, operations: () => ReadonlyMap<s
     .delete(
       '',
       async (context) => {
-        await replaceRules(app.db, context.caller.hostId, [])
+        await replaceRules(app.db, context.caller.ownerId, [])
         return ok(context, { rules: [] })
       },
       {

@@ -17,15 +17,15 @@ type ScenarioTarget = Pick<ScenarioParameters, 'booking_id' | 'listing_id'>
  * no booking is suitable
  */
 export async function findSuitableBooking(
-  { app, hostId }: Stage,
+  { app, sandboxId }: Stage,
   { booking_id, listing_id }: ScenarioTarget,
   words: StatusWord[],
   exceptIds: number[] = [],
 ): Promise<StoredBooking> {
-  const find = (criteria: BookingCriteria) => findNewestBooking(app.db, hostId, criteria)
+  const find = (criteria: BookingCriteria) => findNewestBooking(app.db, sandboxId, criteria)
   if (booking_id && !(await find({ id: booking_id })))
     throw invalidField('booking_id', '"booking_id" must be the id of a booking of this sandbox')
-  await requireListing(app.db, hostId, listing_id)
+  await requireListing(app.db, sandboxId, listing_id)
   const found = await find({
     ...(booking_id ? { id: booking_id } : {}),
     ...(listing_id ? { listing_id } : {}),
@@ -43,6 +43,6 @@ export async function findSuitableBooking(
 
 /** Like {@link findSuitableBooking}, but a booking of any status is suitable unless its conversation is closed. */
 export async function findOpenConversation(stage: Stage, wanted: ScenarioTarget): Promise<StoredBooking> {
-  const closed = await findClosedConversations(stage.app.db, stage.hostId)
+  const closed = await findClosedConversations(stage.app.db, stage.sandboxId)
   return findSuitableBooking(stage, wanted, ['pending', 'confirmed', 'cancelled'], closed)
 }

@@ -36,12 +36,12 @@ export function scenarioRoutes(app: SandboxContext) {
     .post(
       '/:name',
       async (context) => {
-        const { hostId, keyId } = context.caller
+        const { ownerId: sandboxId, keyId } = context.caller
         const scenario = scenarios.find(({ name }) => name === context.params.name)
         if (!scenario) throw notFound('Scenario')
         const parameters = context.body
-        const played = await playExclusively(app, hostId, async (requireRoom) => {
-          const { documents, play } = await scenario.prepare({ app, hostId, keyId }, parameters)
+        const played = await playExclusively(app, sandboxId, async (requireRoom) => {
+          const { documents, play } = await scenario.prepare({ app, sandboxId, keyId }, parameters)
           await requireRoom(documents)
           return play().catch(toConflict)
         })

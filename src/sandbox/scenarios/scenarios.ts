@@ -180,7 +180,7 @@ export const scenarios: readonly Scenario[] = [
       'Past stays are created, the same number in each status. Finds an integration whose first sync reads only one page or drops past stays.',
     parameters: ['listing_id', 'count'],
     async prepare(stage, { listing_id, count }) {
-      const today = toDay(stage.app.clock(stage.hostId))
+      const today = toDay(stage.app.clock(stage.sandboxId))
       const stay = stayFrom(stage, addDays(today, -31))
       const statuses: StatusWord[] = ['pending', 'confirmed', 'cancelled']
       const places = await placesFor(stage, listing_id, stay, (count ?? 1) * statuses.length)

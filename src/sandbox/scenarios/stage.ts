@@ -17,7 +17,7 @@ import { UserCreate } from '../../stays/users/schema.ts'
 /** The sandbox in which a scenario is played. */
 export interface Stage {
   app: AppContext
-  hostId: number
+  sandboxId: number
   keyId: number
 }
 
@@ -49,8 +49,8 @@ export function cannotPlay(what: string): DomainError {
  *
  * @throws DomainError `validation` at `checkin_at` with code `max` if the day is too late
  */
-export function stayFrom({ app, hostId }: Stage, checkin_at: string | null | undefined): Stay {
-  const first = checkin_at ?? addDays(toDay(app.clock(hostId)), daysAhead)
+export function stayFrom({ app, sandboxId }: Stage, checkin_at: string | null | undefined): Stay {
+  const first = checkin_at ?? addDays(toDay(app.clock(sandboxId)), daysAhead)
   if (first > lastCheckin)
     throw invalidField('checkin_at', `"checkin_at" must be at most ${lastCheckin}`, 'max')
   return { checkin_at: first, checkout_at: addDays(first, stayNights) }
@@ -71,7 +71,7 @@ export async function placesFor(
   const nights = { from: checkin_at, to: addDays(checkout_at, -1) }
   const places: Place[] = []
   for await (const { listingId: listing_id, roomTypeIds } of bookableListings(stage, listingId)) {
-    const units = await readNights(stage.app.db, stage.hostId, roomTypeIds, nights)
+    const units = await readNights(stage.app.db, stage.sandboxId, roomTypeIds, nights)
     for (const [room_type_id, ofRoomType] of units) {
       const left = Math.min(...ofRoomType.map((night) => night.left ?? Number.POSITIVE_INFINITY))
       const taken = Math.max(0, Math.min(left, count - places.length))
@@ -103,47 +103,47 @@ export async function placeFor(
  */
 export async function requireListing(
   db: Db,
-  hostId: number,
+  sandboxId: number,
   listingId: number | null | undefined,
 ): Promise<void> {
   if (!listingId) return
-  await findListing(db, hostId, listingId).catch((error) => {
+  await findListing(db, sandboxId, listingId).catch((error) => {
     if (!(error instanceof DomainError) || error.kind !== 'not_found') throw error
     throw invalidField('listing_id', '"listing_id" must be the id of a listing of this sandbox')
   })
 }
 
 async function* bookableListings(
-  { app: { db }, hostId }: Stage,
+  { app: { db }, sandboxId }: Stage,
   listingId: number | null | undefined,
 ): AsyncGenerator<ListingRoomTypes> {
-  await requireListing(db, hostId, listingId)
+  await requireListing(db, sandboxId, listingId)
   const wanted = { listingId: listingId ?? undefined, roomTypeId: undefined }
   for (let page = 1; ; page += 1) {
-    const { listings } = await findRoomTypesPage(db, hostId, wanted, { page, perPage: listingsPerPage })
+    const { listings } = await findRoomTypesPage(db, sandboxId, wanted, { page, perPage: listingsPerPage })
     for (const listing of listings)
-      if (await findBookableListing(db, hostId, listing.listingId)) yield listing
+      if (await findBookableListing(db, sandboxId, listing.listingId)) yield listing
     if (listings.length < listingsPerPage) return
   }
 }
 
 /** Sets a room type's number of units on every night of a stay. */
 export async function setUnits(
-  { app, hostId }: Stage,
+  { app, sandboxId }: Stage,
   place: Place,
   { checkin_at, checkout_at }: Stay,
   available: number,
 ): Promise<void> {
   const item = { ...place, available, start_date: checkin_at, end_date: addDays(checkout_at, -1) }
-  await runUnit(app.db, await prepareAvailability(app, hostId, [item]))
+  await runUnit(app.db, await prepareAvailability(app, sandboxId, [item]))
 }
 
 /** Creates a guest in the sandbox and returns the user's id. */
-export async function makeGuest({ app, hostId, keyId }: Stage): Promise<number> {
+export async function makeGuest({ app, sandboxId, keyId }: Stage): Promise<number> {
   const id = await app.ids('user')
   const body = { email: `guest-${id}@example.com`, first_name: 'Guest', last_name: 'Sandbox' }
   const context = { ...app, ids: withIds(app.ids, { user: id }) }
-  const origin = { hostId, keyId, address: '127.0.0.1' }
+  const origin = { ownerId: sandboxId, keyId, address: '127.0.0.1' }
   await runUnit(app.db, await prepareUser(context, origin, normalize(UserCreate, body)))
   return id
 }
@@ -157,9 +157,9 @@ export interface GuestStay {
 }
 
 /** Prepares a guest's booking without storing it. */
-export function prepareStay({ app, hostId }: Stage, { user_id, place, stay, message }: GuestStay) {
+export function prepareStay({ app, sandboxId }: Stage, { user_id, place, stay, message }: GuestStay) {
   const context = message ? { ...app, ids: withIds(app.ids, { message: message.id }) } : app
-  return prepareBooking(context, hostId, { user_id, ...place, ...stay, message: message?.text ?? null })
+  return prepareBooking(context, sandboxId, { user_id, ...place, ...stay, message: message?.text ?? null })
 }
 
 /** Creates a guest's booking. */

@@ -28,24 +28,24 @@ import { firstFullNight, nightsOf } from './units.ts'
  */
 export async function prepareBooking(
   { db, clock, config, ids }: Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>,
-  hostId: number,
+  ownerId: number,
   input: BookingCreate,
 ): Promise<UnitOfWork<StoredBooking>> {
   const [user, found] = await Promise.all([
-    findUserIfAny(db, hostId, input.user_id),
-    findBookableListing(db, hostId, input.listing_id),
+    findUserIfAny(db, ownerId, input.user_id),
+    findBookableListing(db, ownerId, input.listing_id),
   ])
   const parts = requireParts(user, found, input.room_type_id)
   const text = input.message ?? null
   const [id, messageId] = await Promise.all([ids('booking'), text === null ? 0 : ids('message')])
   const draft = draftOf(id, input, parts, config.defaultCurrency)
   return {
-    queue: hostQueue(hostId),
+    queue: hostQueue(ownerId),
     shares: 'in step',
     async run(session) {
-      const now = clock(hostId)
-      const tick = await advanceHostClock(db, session, { hostId, now, withMessage: text !== null })
-      if (tick.hasErasures) await requireNotErased(db, session, hostId, parts.guest.id)
+      const now = clock(ownerId)
+      const tick = await advanceHostClock(db, session, { ownerId, now, withMessage: text !== null })
+      if (tick.hasErasures) await requireNotErased(db, session, ownerId, parts.guest.id)
       await runBatched(db, session, requireUnits, draft)
       const booking = await insertBooking(db, session, draft, { tick, now })
       const { messageVersion: version } = tick
@@ -106,7 +106,7 @@ function draftOf(
   const { price, discount, total } = priceStay(stay, roomType.prices ?? {}, prices?.extra_fees ?? [], places)
   return {
     id,
-    host_id: listing.host_id,
+    owner_id: listing.owner_id,
     user_id: guest.id,
     listing_id: listing.id,
     room_type_id: roomType.id,
@@ -135,16 +135,16 @@ function draftOf(
  * @throws DomainError `validation` at `checkin_at` with `unavailable`
  */
 async function requireUnits(db: Db, session: Session, drafts: BookingDraft[]): Promise<undefined[]> {
-  const hostId = drafts[0]?.host_id as number
+  const ownerId = drafts[0]?.owner_id as number
   const nightsOfDraft = (draft: BookingDraft) => ({
     roomTypeIds: [draft.room_type_id],
     days: nightsOf(draft),
   })
-  const rows = await findRowsCovering(db, session, hostId, drafts.map(nightsOfDraft))
+  const rows = await findRowsCovering(db, session, ownerId, drafts.map(nightsOfDraft))
   const limited = drafts.filter(({ room_type_id }) => rows.has(room_type_id))
   if (limited.length === 0) return []
   const oldest = Math.min(...[...rows.values()].flat().map(({ sequence }) => sequence))
-  const taken = await findActiveStays(db, session, hostId, {
+  const taken = await findActiveStays(db, session, ownerId, {
     nights: limited.map(nightsOfDraft),
     afterSequence: oldest,
   })

@@ -4,7 +4,7 @@ import type { StatusNumber } from './status.ts'
 
 const fields = {
   id: field.number,
-  host_id: field.number,
+  owner_id: field.number,
   user_id: field.number,
   listing_id: field.number,
   room_type_id: field.number,
@@ -46,11 +46,11 @@ const fields = {
 export type StoredBooking = Stored<typeof fields>
 
 const schema = schemaOf(fields)
-schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'booking_id' })
-schema.index({ host_id: 1, updated_at: 1 }, { unique: true, name: 'booking_version' })
-schema.index({ host_id: 1, listing_id: 1, updated_at: 1 }, { name: 'booking_listing_version' })
-schema.index({ host_id: 1, room_type_id: 1, checkout_at: 1 }, { name: 'booking_stay' })
+schema.index({ owner_id: 1, id: 1 }, { unique: true, name: 'booking_id' })
+schema.index({ owner_id: 1, updated_at: 1 }, { unique: true, name: 'booking_version' })
+schema.index({ owner_id: 1, listing_id: 1, updated_at: 1 }, { name: 'booking_listing_version' })
+schema.index({ owner_id: 1, room_type_id: 1, checkout_at: 1 }, { name: 'booking_stay' })
 schema.index({ id: 1 }, { name: 'booking_number' })
-schema.index({ host_id: 1, user_id: 1, id: 1 }, { name: 'booking_user' })
+schema.index({ owner_id: 1, user_id: 1, id: 1 }, { name: 'booking_user' })
 
 export const bookingModel = modelOf<StoredBooking>('bookings', schema)

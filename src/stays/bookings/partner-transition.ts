@@ -22,11 +22,11 @@ export async function preparePartnerTransition(
   bookingId: number | undefined,
   { to, reason = null }: Pick<Transition, 'to' | 'reason'>,
 ): Promise<UnitOfWork<{ Booking: BookingDetail; userId: number }>> {
-  const { hostId, isSandbox } = caller
-  const booking = await findBooking(db, hostId, bookingId)
-  const toDetail = await prepareDetails(db, hostId, [booking])
+  const { ownerId, isSandbox } = caller
+  const booking = await findBooking(db, ownerId, bookingId)
+  const toDetail = await prepareDetails(db, ownerId, [booking])
   const move = {
-    host_id: hostId,
+    owner_id: ownerId,
     action: actions[to],
     target: bookingTarget(booking.id),
     actor: partnerActor(caller),

@@ -22,7 +22,7 @@ export function bookingRoutes(app: AppContext) {
         runIdempotently(
           app,
           context,
-          () => prepareBooking(app, context.caller.hostId, context.body),
+          () => prepareBooking(app, context.caller.ownerId, context.body),
           (booking) => ({
             status: 201,
             envelope: ok(context, serializeBooking(booking)),
@@ -62,9 +62,9 @@ export function bookingRoutes(app: AppContext) {
     .get(
       '/integrations/:provider/bookings/:id',
       async (context) => {
-        const { hostId } = context.caller
-        const booking = await findBooking(app.db, hostId, parsePathId(context.params.id))
-        const detailOf = await prepareDetails(app.db, hostId, [booking])
+        const { ownerId } = context.caller
+        const booking = await findBooking(app.db, ownerId, parsePathId(context.params.id))
+        const detailOf = await prepareDetails(app.db, ownerId, [booking])
         return ok(context, { Booking: detailOf(booking) })
       },
       {

@@ -25,7 +25,7 @@ export function serializeBooking(booking: StoredBooking): Booking {
     booking_id: booking.id,
     booking_no: bookingReference(booking.id),
     user_id: booking.user_id,
-    host_id: booking.host_id,
+    host_id: booking.owner_id,
     listing_id: booking.listing_id,
     room_type_id: booking.room_type_id,
     checkin_at: booking.checkin_at,
@@ -121,13 +121,13 @@ export function serializeBookingDetail(
  */
 export async function prepareDetails(
   db: Db,
-  hostId: number,
+  ownerId: number,
   bookings: StoredBooking[],
 ): Promise<(booking: StoredBooking) => BookingDetail> {
   const userIds = [...new Set(bookings.map(({ user_id }) => user_id))]
   const [guests, roomTypeNames] = await Promise.all([
-    findUsers(db, hostId, userIds),
-    findRoomTypeNames(db, hostId, bookings),
+    findUsers(db, ownerId, userIds),
+    findRoomTypeNames(db, ownerId, bookings),
   ])
   const guestsById = new Map(guests.map((guest) => [guest.id, guest]))
   return (booking) => {

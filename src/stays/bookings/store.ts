@@ -50,7 +50,7 @@ export async function changeBooking(
   seen: StoredBooking,
   { values, now }: { values: Partial<BookingDraft>; now: Date },
 ): Promise<StoredBooking> {
-  const { version } = await advanceHostClock(db, session, { hostId: seen.host_id, now, withMessage: false })
+  const { version } = await advanceHostClock(db, session, { ownerId: seen.owner_id, now, withMessage: false })
   const change = { ...values, updated_at: version, trace: currentTraceparent() }
   await runBatched(db, session, updateBookings, { seen, change })
   return { ...seen, ...change }
@@ -64,8 +64,8 @@ async function updateBookings(
   const found = await setFields(
     bookingModel(db),
     session,
-    changes.map(({ seen: { host_id, id, updated_at }, change }) => ({
-      filter: { host_id, id, updated_at },
+    changes.map(({ seen: { owner_id, id, updated_at }, change }) => ({
+      filter: { owner_id, id, updated_at },
       set: change,
     })),
   )
@@ -85,13 +85,13 @@ interface WantedStays {
 export function findActiveStays(
   db: Db,
   session: Session,
-  hostId: number,
+  ownerId: number,
   { nights, afterSequence }: WantedStays,
 ): Promise<RoomTypeStay[]> {
   const filter = {
-    host_id: hostId,
+    owner_id: ownerId,
     $or: nights.map(({ roomTypeIds, days }) => ({
-      host_id: hostId,
+      owner_id: ownerId,
       room_type_id: { $in: roomTypeIds },
       checkin_at: { $lte: days.to },
       checkout_at: { $gt: days.from },
@@ -113,8 +113,8 @@ const lookUpBooking = lookUpById<StoredBooking>(bookingModel)
  *
  * @throws DomainError `not_found`, including for an undefined id
  */
-export async function findBooking(db: Db, hostId: number, id: number | undefined): Promise<StoredBooking> {
-  const booking = id ? await lookUpBooking(db, { host_id: hostId, id }) : null
+export async function findBooking(db: Db, ownerId: number, id: number | undefined): Promise<StoredBooking> {
+  const booking = id ? await lookUpBooking(db, { owner_id: ownerId, id }) : null
   if (!booking) throw notFound('Booking')
   return booking
 }
@@ -127,18 +127,18 @@ export async function findBooking(db: Db, hostId: number, id: number | undefined
 export function findBookingToChange(
   db: Db,
   session: Session,
-  host_id: number,
+  owner_id: number,
   id: number,
 ): Promise<StoredBooking> {
-  return runBatched(db, session, findBookingsToChange, { host_id, id })
+  return runBatched(db, session, findBookingsToChange, { owner_id, id })
 }
 
 async function findBookingsToChange(
   db: Db,
   session: Session,
-  wanted: { host_id: number; id: number }[],
+  wanted: { owner_id: number; id: number }[],
 ): Promise<StoredBooking[]> {
-  const filter = { host_id: wanted[0]?.host_id, id: { $in: wanted.map(({ id }) => id) } }
+  const filter = { owner_id: wanted[0]?.owner_id, id: { $in: wanted.map(({ id }) => id) } }
   const found = await bookingModel(db).collection.find<StoredBooking>(filter, { session }).toArray()
   return wanted.map(({ id }) => {
     const booking = found.find((one) => one.id === id)
@@ -150,11 +150,14 @@ async function findBookingsToChange(
 /** Returns a user's bookings, ordered by id. */
 export function findBookingsOfUser(
   db: Db,
-  hostId: number,
+  ownerId: number,
   userId: number,
   session: Session | null = null,
 ): Promise<StoredBooking[]> {
-  return bookingModel(db).find({ host_id: hostId, user_id: userId }, null, { session }).sort({ id: 1 }).lean()
+  return bookingModel(db)
+    .find({ owner_id: ownerId, user_id: userId }, null, { session })
+    .sort({ id: 1 })
+    .lean()
 }
 
 /** Criteria for finding a booking. An absent field matches any value. */
@@ -169,11 +172,11 @@ export interface BookingCriteria {
 /** Returns the host's newest booking that matches the criteria, or null if there is none. */
 export function findNewestBooking(
   db: Db,
-  host_id: number,
+  owner_id: number,
   { id, listing_id, statuses, exceptIds = [] }: BookingCriteria,
 ): Promise<StoredBooking | null> {
   const filter = {
-    host_id,
+    owner_id,
     id: { ...(id === undefined ? {} : { $eq: id }), $nin: exceptIds },
     ...(listing_id === undefined ? {} : { listing_id }),
     ...(statuses ? { status: { $in: statuses } } : {}),
@@ -194,7 +197,7 @@ export async function findBookingOfAnyHost(db: Db, id: number): Promise<StoredBo
 
 /** Conditions of a feed query on a host's bookings, apart from the version range. */
 export interface ChangeFilter {
-  host_id: number
+  owner_id: number
   listing_id?: number
   checkout_at?: { $gte: string }
 }

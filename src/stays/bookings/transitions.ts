@@ -44,17 +44,17 @@ export interface Transition {
  */
 export function prepareTransition(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  { host_id, id, status }: Pick<StoredBooking, 'host_id' | 'id' | 'status'>,
+  { owner_id, id, status }: Pick<StoredBooking, 'owner_id' | 'id' | 'status'>,
   { to, reason = null, extraWrite = async () => {} }: Transition,
 ): UnitOfWork<StoredBooking> {
   requireLegalTransition(toStatusWord(status), to)
   return {
-    queue: hostQueue(host_id),
+    queue: hostQueue(owner_id),
     shares: 'in step',
     async run(session) {
-      const seen = await findBookingToChange(db, session, host_id, id)
+      const seen = await findBookingToChange(db, session, owner_id, id)
       requireLegalTransition(toStatusWord(seen.status), to)
-      const now = clock(host_id)
+      const now = clock(owner_id)
       const kept = seen.erased_at ? null : reason
       const dated =
         to === 'confirmed' ? { confirmed_at: now } : { canceled_at: now, cancellation_reason: kept }
@@ -73,7 +73,7 @@ export function prepareTransition(
  */
 export async function transitionBooking(
   context: Pick<AppContext, 'db' | 'clock'>,
-  booking: Pick<StoredBooking, 'host_id' | 'id' | 'status'>,
+  booking: Pick<StoredBooking, 'owner_id' | 'id' | 'status'>,
   transition: Transition,
 ): Promise<StoredBooking> {
   return runUnit(context.db, prepareTransition(context, booking, transition))

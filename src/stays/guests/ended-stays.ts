@@ -17,15 +17,15 @@ const usersPerQuery = 200
  */
 export async function* guestsWithStaysEndedBefore(
   db: Db,
-  hostId: number | undefined,
+  ownerId: number | undefined,
   before: string,
   now: Date,
 ): AsyncGenerator<StoredUser> {
   let after = 0
   for (;;) {
-    const users = await findUsersAfter(db, { hostId, after, limit: usersPerQuery })
+    const users = await findUsersAfter(db, { ownerId, after, limit: usersPerQuery })
     for (const user of users) {
-      const bookings = await findBookingsOfUser(db, user.host_id, user.id)
+      const bookings = await findBookingsOfUser(db, user.owner_id, user.id)
       if (openStays(bookings, now).length === 0 && lastDay(user, bookings) < before) yield user
     }
     const last = users.at(-1)

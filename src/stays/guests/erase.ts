@@ -56,8 +56,8 @@ export interface Receipt {
 }
 
 /** Returns the receipt for a guest's erasure. */
-export function receiptOf({ id, host_id, created_at }: StoredUser, at: Date): Receipt {
-  return { user_id: id, host_id, user_created_at: toTimestamp(created_at), at: toTimestamp(at) }
+export function receiptOf({ id, owner_id, created_at }: StoredUser, at: Date): Receipt {
+  return { user_id: id, host_id: owner_id, user_created_at: toTimestamp(created_at), at: toTimestamp(at) }
 }
 
 /**
@@ -90,14 +90,14 @@ export async function eraseGuest(context: Erasure, user: StoredUser): Promise<vo
   const at = await begin(context, user)
   context.onBegun?.(at)
   // The guest can no longer book, so these are all of their bookings.
-  const bookings = await findBookingsOfUser(db, user.host_id, user.id)
+  const bookings = await findBookingsOfUser(db, user.owner_id, user.id)
   for (const booking of bookings) await eraseBooking(context, booking, at)
   for (const booking of bookings) await eraseMessages(context, booking, at)
-  for (const response of await findResponsesOf(db, user.host_id, user.id))
+  for (const response of await findResponsesOf(db, user.owner_id, user.id))
     await overwriteResponse(db, response, eraseResponse(response.body, user.id, at))
   await eraseReasons(
     db,
-    user.host_id,
+    user.owner_id,
     bookings.map(({ id }) => bookingTarget(id)),
   )
   await overwriteUser(db, user, { at, now: context.clock() })
@@ -108,31 +108,31 @@ export async function eraseGuest(context: Erasure, user: StoredUser): Promise<vo
  * two sees the other. Returns the time of the erasure.
  */
 async function begin({ db, clock, mayHaveOpenStays, at }: Erasure, user: StoredUser): Promise<Date> {
-  const { host_id, id } = user
+  const { owner_id, id } = user
   if (user.erasing_at) return user.erasing_at
   return runUnit(db, {
-    queue: hostQueue(host_id),
+    queue: hostQueue(owner_id),
     async run(session) {
-      await countErasure(db, session, host_id)
+      await countErasure(db, session, owner_id)
       const now = clock()
       // The guest may have booked since they were selected for erasure.
-      if (!mayHaveOpenStays) requireNoOpenStay(await findBookingsOfUser(db, host_id, id, session), now)
-      await recordAction(db, { host_id, at: now, action: 'guests erase', target: `user ${id}` }, session)
+      if (!mayHaveOpenStays) requireNoOpenStay(await findBookingsOfUser(db, owner_id, id, session), now)
+      await recordAction(db, { owner_id, at: now, action: 'guests erase', target: `user ${id}` }, session)
       return markErasing(db, session, user, at ?? now)
     },
   })
 }
 
 /** Erases the guest's data in a booking and closes its conversation permanently. */
-async function eraseBooking(context: Erasure, { host_id, id }: StoredBooking, at: Date): Promise<void> {
+async function eraseBooking(context: Erasure, { owner_id, id }: StoredBooking, at: Date): Promise<void> {
   const { db, clock } = context
-  const conversation = { host_id, booking_id: id }
+  const conversation = { owner_id, booking_id: id }
   await ensureConversation(db, conversation)
-  await waitForClock(context, host_id, 'last')
+  await waitForClock(context, owner_id, 'last')
   await runUnit(db, {
-    queue: hostQueue(host_id),
+    queue: hostQueue(owner_id),
     async run(session) {
-      const seen = await findBookingToChange(db, session, host_id, id)
+      const seen = await findBookingToChange(db, session, owner_id, id)
       if (seen.erased_at) return
       const nothing = { special_requests: null, cancellation_reason: null, erased_at: at }
       await changeBooking(db, session, seen, { values: nothing, now: clock() })
@@ -141,22 +141,22 @@ async function eraseBooking(context: Erasure, { host_id, id }: StoredBooking, at
   })
 }
 
-async function eraseMessages(context: Erasure, { host_id, id }: StoredBooking, at: Date): Promise<void> {
+async function eraseMessages(context: Erasure, { owner_id, id }: StoredBooking, at: Date): Promise<void> {
   const { db, clock } = context
-  const conversation = { host_id, booking_id: id }
+  const conversation = { owner_id, booking_id: id }
   for (;;) {
-    await waitForClock(context, host_id, 'messages_last')
+    await waitForClock(context, owner_id, 'messages_last')
     const overwritten = await runUnit(db, {
-      queue: hostQueue(host_id),
+      queue: hostQueue(owner_id),
       async run(session) {
         const found = await findUnerased(db, session, conversation, messagesPerTransaction)
         if (found.length === 0) return 0
-        const first = await nextMessageVersions(db, session, host_id, {
+        const first = await nextMessageVersions(db, session, owner_id, {
           now: clock(),
           count: found.length,
         })
         const erased = found.map(({ id: message, sender, sender_name }, index) => ({
-          host_id,
+          owner_id,
           id: message,
           erased_at: at,
           sender_name: sender === 'guest' ? erasedName : sender_name,
@@ -173,11 +173,11 @@ async function eraseMessages(context: Erasure, { host_id, id }: StoredBooking, a
 /** Waits until the host's versions are no longer too far ahead of the clock. */
 async function waitForClock(
   { db, clock, isBeforeServing }: Erasure,
-  hostId: number,
+  ownerId: number,
   counter: Counter,
 ): Promise<void> {
   while (!isBeforeServing) {
-    const ahead = (await readHostClock(db, hostId, counter)).getTime() - clock().getTime()
+    const ahead = (await readHostClock(db, ownerId, counter)).getTime() - clock().getTime()
     if (ahead < maxAheadMilliseconds) return
     await Bun.sleep(pollEveryMilliseconds)
   }

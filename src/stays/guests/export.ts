@@ -7,20 +7,20 @@ import type { StoredUser } from '../users/model.ts'
 
 /** Returns a guest's data as stored, except internal ids, the password hash and the index key (decisions §26). */
 export async function exportGuest(db: Db, user: StoredUser) {
-  const { host_id, id } = user
-  const bookings = await findBookingsOfUser(db, host_id, id)
+  const { owner_id, id } = user
+  const bookings = await findBookingsOfUser(db, owner_id, id)
   const conversations = await Promise.all(
     bookings.map(async (booking) => ({
       booking_id: booking.id,
-      messages: (await findAllMessages(db, { host_id, booking_id: booking.id })).map(withoutIds),
+      messages: (await findAllMessages(db, { owner_id, booking_id: booking.id })).map(toExported),
     })),
   )
-  const responses = await findResponsesOf(db, host_id, id)
+  const responses = await findResponsesOf(db, owner_id, id)
   const targets = [`user ${id}`, ...bookings.map((booking) => bookingTarget(booking.id))]
   const { password_hash, email_key: _, ...person } = user
   return {
-    user: { ...withoutIds(person), has_password: password_hash !== null },
-    bookings: bookings.map(withoutIds),
+    user: { ...toExported(person), has_password: password_hash !== null },
+    bookings: bookings.map(toExported),
     conversations,
     stored_responses: responses.map(({ endpoint, status, body, expires_at }) => ({
       endpoint,
@@ -28,12 +28,12 @@ export async function exportGuest(db: Db, user: StoredUser) {
       expires_at,
       body: JSON.parse(body),
     })),
-    audit: (await findActionsOn(db, host_id, targets)).map(withoutIds),
+    audit: (await findActionsOn(db, owner_id, targets)).map(toExported),
   }
 }
 
-/** Returns a document without the `_id` that the database assigns. */
-function withoutIds<T extends object>(document: T): Omit<T, '_id'> {
-  const { _id, ...rest } = document as T & { _id?: unknown }
-  return rest
+/** Returns a document without the `_id` that the database assigns. Its owner, on live data, is a host. */
+function toExported<T extends { owner_id: number }>(document: T) {
+  const { _id, owner_id, ...rest } = document as T & { _id?: unknown }
+  return { host_id: owner_id, ...rest }
 }

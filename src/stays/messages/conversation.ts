@@ -20,7 +20,7 @@ import {
 /** The booking that a conversation belongs to. */
 export interface ConversationBooking {
   id: number
-  host_id: number
+  owner_id: number
   listing_id: number
 }
 
@@ -38,18 +38,18 @@ export async function sendAsHost(
   text: string,
 ): Promise<StoredMessage> {
   const { db, cache, clock, config } = context
-  const { id: booking_id, host_id } = booking
+  const { id: booking_id, owner_id } = booking
   const sent = { sender: 'host', sender_name: hostName, text } as const
-  const name = `message:${sha256(JSON.stringify([db.name, host_id, booking_id, text]))}`
+  const name = `message:${sha256(JSON.stringify([db.name, owner_id, booking_id, text]))}`
   const remembered = await cache.get(name)
-  const windowStart = windowStartOf(context, host_id)
+  const windowStart = windowStartOf(context, owner_id)
   if (remembered !== null) {
-    const first = { host_id, booking_id, id: Number(remembered), ...sent }
+    const first = { owner_id, booking_id, id: Number(remembered), ...sent }
     const found = await findUnchangedMessage(db, first, windowStart)
     if (found) return found
   }
   const message = await runUnit(db, await prepareSend(context, booking, sent))
-  const age = clock(host_id).getTime() - message.created_at.getTime()
+  const age = clock(owner_id).getTime() - message.created_at.getTime()
   cache.set(name, String(message.id), Math.max(1, config.messageDedupSeconds * 1000 - age))
   return message
 }
@@ -57,8 +57,8 @@ export async function sendAsHost(
 /**
  * Returns the start of the deduplication window. A message is a duplicate if an identical one was sent after this time.
  */
-function windowStartOf({ clock, config }: Pick<AppContext, 'clock' | 'config'>, hostId: number): Date {
-  return new Date(clock(hostId).getTime() - config.messageDedupSeconds * 1000)
+function windowStartOf({ clock, config }: Pick<AppContext, 'clock' | 'config'>, ownerId: number): Date {
+  return new Date(clock(ownerId).getTime() - config.messageDedupSeconds * 1000)
 }
 
 function sha256(text: string): string {
@@ -79,7 +79,7 @@ export async function replyAsGuest(
   also?: (session: Session) => Promise<void>,
 ): Promise<StoredMessage> {
   const booking = await find()
-  const guest = await findUserIfAny(context.db, booking.host_id, booking.user_id)
+  const guest = await findUserIfAny(context.db, booking.owner_id, booking.user_id)
   const sent = { sender: 'guest', sender_name: guest?.name ?? '', text } as const
   return runUnit(context.db, await prepareSend(context, booking, sent, also))
 }
@@ -91,27 +91,27 @@ export async function replyAsGuest(
  */
 async function prepareSend(
   { db, clock, config, ids }: Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>,
-  { id: booking_id, host_id, listing_id }: ConversationBooking,
+  { id: booking_id, owner_id, listing_id }: ConversationBooking,
   sent: Pick<StoredMessage, 'sender' | 'sender_name' | 'text'>,
   also: (session: Session) => Promise<void> = async () => {},
 ): Promise<UnitOfWork<StoredMessage>> {
-  const conversation = { host_id, booking_id }
+  const conversation = { owner_id, booking_id }
   const [id] = await Promise.all([ids('message'), ensureConversation(db, conversation)])
   return {
-    queue: hostQueue(host_id),
+    queue: hostQueue(owner_id),
     shares: 'in turn',
     async run(session) {
       const { closed_at } = await advanceConversation(db, session, conversation)
       if (closed_at) throw new DomainError('conflict', 'The conversation is closed')
       await also(session)
-      const created_at = clock(host_id)
-      const windowStart = windowStartOf({ clock, config }, host_id)
+      const created_at = clock(owner_id)
+      const windowStart = windowStartOf({ clock, config }, owner_id)
       const first = await findDuplicate(db, session, { ...conversation, ...sent }, windowStart)
       if (first) return first
-      const version = await nextMessageVersion(db, session, host_id, created_at)
+      const version = await nextMessageVersion(db, session, owner_id, created_at)
       const message = newMessage({
         id,
-        host_id,
+        owner_id,
         booking_id,
         listing_id,
         sender: sent.sender,
@@ -134,12 +134,12 @@ async function prepareSend(
  */
 export async function setConversationClosed(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  { host_id, id: booking_id }: Pick<ConversationBooking, 'id' | 'host_id'>,
+  { owner_id, id: booking_id }: Pick<ConversationBooking, 'id' | 'owner_id'>,
   isClosed: boolean,
 ): Promise<Conversation> {
-  const conversation = { host_id, booking_id }
+  const conversation = { owner_id, booking_id }
   await ensureConversation(db, conversation)
   if (!isClosed && (await isErased(db, conversation)))
     throw new DomainError('conflict', 'The guest was erased: their conversations stay closed')
-  return setClosedAt(db, conversation, isClosed ? clock(host_id) : null)
+  return setClosedAt(db, conversation, isClosed ? clock(owner_id) : null)
 }

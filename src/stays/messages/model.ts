@@ -3,7 +3,7 @@ import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 
 const fields = {
   id: field.number,
-  host_id: field.number,
+  owner_id: field.number,
   booking_id: field.number,
   /** Id of the booking's listing, which never changes. */
   listing_id: field.number,
@@ -23,15 +23,15 @@ const fields = {
 export type StoredMessage = Stored<typeof fields>
 
 const schema = schemaOf(fields)
-schema.index({ host_id: 1, booking_id: 1, created_at: 1, id: 1 }, { name: 'message_order' })
-schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'message_id' })
-schema.index({ host_id: 1, version: 1 }, { unique: true, name: 'message_version' })
-schema.index({ host_id: 1, booking_id: 1, version: 1 }, { name: 'message_booking_version' })
+schema.index({ owner_id: 1, booking_id: 1, created_at: 1, id: 1 }, { name: 'message_order' })
+schema.index({ owner_id: 1, id: 1 }, { unique: true, name: 'message_id' })
+schema.index({ owner_id: 1, version: 1 }, { unique: true, name: 'message_version' })
+schema.index({ owner_id: 1, booking_id: 1, version: 1 }, { name: 'message_booking_version' })
 
 export const messageModel = modelOf<StoredMessage>('messages', schema)
 
 const conversationFields = {
-  host_id: field.number,
+  owner_id: field.number,
   booking_id: field.number,
   closed_at: field.momentOrNull,
   /** Send counter. Every send increments it, so that concurrent sends to the same conversation run one at a time. */
@@ -50,6 +50,6 @@ const conversationFields = {
 export type Conversation = Stored<typeof conversationFields>
 
 const conversationSchema = schemaOf(conversationFields)
-conversationSchema.index({ host_id: 1, booking_id: 1 }, { unique: true, name: 'conversation_booking' })
+conversationSchema.index({ owner_id: 1, booking_id: 1 }, { unique: true, name: 'conversation_booking' })
 
 export const conversationModel = modelOf<Conversation>('conversations', conversationSchema)

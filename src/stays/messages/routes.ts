@@ -20,7 +20,7 @@ const defaultPerPage = 50
  */
 export function messageRoutes(
   app: AppContext,
-  findBooking: (db: Db, hostId: number, id: number | undefined) => Promise<ConversationBooking>,
+  findBooking: (db: Db, ownerId: number, id: number | undefined) => Promise<ConversationBooking>,
 ) {
   return new Elysia({ prefix: '/bookings/:booking_id/messages', tags: ['Messages'] })
     .use(guard(app))
@@ -29,8 +29,8 @@ export function messageRoutes(
       async (context) => {
         const { booking_id } = context.params as { booking_id: string }
         const page = toPageRequest(context.query, defaultPerPage)
-        const { id, host_id } = await findBooking(app.db, context.caller.hostId, parsePathId(booking_id))
-        const { rows, total } = await findMessages(app.db, { host_id, booking_id: id }, page)
+        const { id, owner_id } = await findBooking(app.db, context.caller.ownerId, parsePathId(booking_id))
+        const { rows, total } = await findMessages(app.db, { owner_id, booking_id: id }, page)
         return ok(
           context,
           { messages: rows.map(serializeMessage) },
@@ -56,8 +56,8 @@ export function messageRoutes(
       async (context) => {
         const { booking_id } = context.params as { booking_id: string }
         const { text } = context.body.message
-        const { hostId, host } = context.caller
-        const booking = await findBooking(app.db, hostId, parsePathId(booking_id))
+        const { ownerId, host } = context.caller
+        const booking = await findBooking(app.db, ownerId, parsePathId(booking_id))
         const message = await sendAsHost(app, booking, host.name, text)
         return context.status(201, ok(context, { message: serializeMessage(message) }))
       },

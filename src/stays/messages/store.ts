@@ -7,7 +7,7 @@ import { runBatched } from '../../platform/mongo/statements.ts'
 import { type Conversation, conversationModel, messageModel, type StoredMessage } from './model.ts'
 
 /** Identifies a booking's conversation by host and booking id. */
-export type ConversationId = Pick<Conversation, 'host_id' | 'booking_id'>
+export type ConversationId = Pick<Conversation, 'owner_id' | 'booking_id'>
 
 /** Returns one page of a conversation's messages, oldest first, and the total number of messages. */
 export async function findMessages(
@@ -28,7 +28,7 @@ export async function findMessages(
 }
 
 /** Conditions of a feed query on a host's messages, apart from the version range. */
-export type MessageFilter = Pick<StoredMessage, 'host_id'> &
+export type MessageFilter = Pick<StoredMessage, 'owner_id'> &
   Partial<Pick<StoredMessage, 'booking_id' | 'sender'>>
 
 /**
@@ -87,8 +87,8 @@ export async function findDuplicate(
   message: ConversationId & Pick<StoredMessage, 'sender' | 'text'>,
   after: Date,
 ): Promise<StoredMessage | null> {
-  const { host_id, booking_id, sender, text } = message
-  const filter = { host_id, booking_id, sender, text, created_at: { $gt: after } }
+  const { owner_id, booking_id, sender, text } = message
+  const filter = { owner_id, booking_id, sender, text, created_at: { $gt: after } }
   return messageModel(db).collection.findOne<StoredMessage>(filter, { session })
 }
 
@@ -101,19 +101,19 @@ export async function findUnchangedMessage(
   message: ConversationId & Pick<StoredMessage, 'id' | 'sender' | 'text'>,
   after: Date,
 ): Promise<StoredMessage | null> {
-  const { host_id, booking_id, id, sender, text } = message
+  const { owner_id, booking_id, id, sender, text } = message
   const [found, isClosed] = await Promise.all([
-    messageModel(db).collection.findOne<StoredMessage>({ host_id, id }),
-    conversationModel(db).exists({ host_id, booking_id, closed_at: { $ne: null } }),
+    messageModel(db).collection.findOne<StoredMessage>({ owner_id, id }),
+    conversationModel(db).exists({ owner_id, booking_id, closed_at: { $ne: null } }),
   ])
   const isSame = found?.booking_id === booking_id && found.sender === sender && found.text === text
   return isSame && !isClosed && found.created_at > after ? found : null
 }
 
 /** Returns the ids of a host's bookings whose conversations are closed. */
-export async function findClosedConversations(db: Db, host_id: number): Promise<number[]> {
+export async function findClosedConversations(db: Db, owner_id: number): Promise<number[]> {
   const closed = await conversationModel(db)
-    .find({ host_id, closed_at: { $ne: null } }, { booking_id: 1 })
+    .find({ owner_id, closed_at: { $ne: null } }, { booking_id: 1 })
     .lean()
   return closed.map(({ booking_id }) => booking_id)
 }
@@ -122,7 +122,7 @@ export async function findClosedConversations(db: Db, host_id: number): Promise<
 export function newMessage(sent: Omit<StoredMessage, 'is_seen' | 'erased_at'>): StoredMessage {
   return {
     id: sent.id,
-    host_id: sent.host_id,
+    owner_id: sent.owner_id,
     booking_id: sent.booking_id,
     listing_id: sent.listing_id,
     sender: sent.sender,
@@ -156,13 +156,13 @@ export type FirstMessage = Pick<StoredMessage, 'id' | 'sender_name' | 'text' | '
 export async function insertFirstMessage(
   db: Db,
   session: Session,
-  booking: { id: number; host_id: number; listing_id: number; created_at: Date },
+  booking: { id: number; owner_id: number; listing_id: number; created_at: Date },
   message: FirstMessage,
 ): Promise<void> {
-  const { id: booking_id, host_id, listing_id, created_at } = booking
+  const { id: booking_id, owner_id, listing_id, created_at } = booking
   const stored = newMessage({
     id: message.id,
-    host_id,
+    owner_id,
     booking_id,
     listing_id,
     sender: 'guest',
@@ -263,11 +263,11 @@ export function findAllMessages(db: Db, conversation: ConversationId): Promise<S
 export async function overwriteMessages(
   db: Db,
   session: Session,
-  messages: (Pick<StoredMessage, 'host_id' | 'id' | 'sender_name' | 'version'> & { erased_at: Date })[],
+  messages: (Pick<StoredMessage, 'owner_id' | 'id' | 'sender_name' | 'version'> & { erased_at: Date })[],
 ): Promise<void> {
   const trace = currentTraceparent()
-  const changes = messages.map(({ host_id, id, ...change }) => ({
-    filter: { host_id, id },
+  const changes = messages.map(({ owner_id, id, ...change }) => ({
+    filter: { owner_id, id },
     set: { ...change, text: erasedText, trace },
   }))
   await setFields(messageModel(db), session, changes)

@@ -16,7 +16,7 @@ const roomTypesPerSnapshot = 20
  */
 export async function readNights(
   db: Db,
-  hostId: number,
+  ownerId: number,
   roomTypeIds: number[],
   nights: Nights,
 ): Promise<Map<number, UnitNight[]>> {
@@ -24,7 +24,7 @@ export async function readNights(
   for (let start = 0; start < roomTypeIds.length; start += roomTypesPerSnapshot) {
     const ids = roomTypeIds.slice(start, start + roomTypesPerSnapshot)
     const wanted = { roomTypeIds: ids, days: nights }
-    const units = await inSnapshot(db, (session) => readUnits(db, session, hostId, wanted))
+    const units = await inSnapshot(db, (session) => readUnits(db, session, ownerId, wanted))
     for (const [id, ofRoomType] of units) found.set(id, ofRoomType)
   }
   return found
@@ -33,11 +33,11 @@ export async function readNights(
 async function readUnits(
   db: Db,
   session: Session,
-  hostId: number,
+  ownerId: number,
   wanted: { roomTypeIds: number[]; days: Nights },
 ): Promise<Map<number, UnitNight[]>> {
-  const rows = await findRowsCovering(db, session, hostId, [wanted])
-  const stays = await findActiveStays(db, session, hostId, { nights: [wanted], afterSequence: null })
+  const rows = await findRowsCovering(db, session, ownerId, [wanted])
+  const stays = await findActiveStays(db, session, ownerId, { nights: [wanted], afterSequence: null })
   const active = Map.groupBy(stays, ({ room_type_id }) => room_type_id)
   const units = new Map<number, UnitNight[]>()
   for (const id of wanted.roomTypeIds)
@@ -56,17 +56,17 @@ const maxNights = 20_000
  */
 export async function findNights(
   db: Db,
-  hostId: number,
+  ownerId: number,
   { listing_id, room_type_id, start_date, end_date }: NightsQuery,
 ): Promise<Record<string, Record<string, UnitNight[]>>> {
   const listingId = Number(listing_id)
   const wanted = { listingId, roomTypeId: room_type_id === undefined ? undefined : Number(room_type_id) }
-  const { listings } = await findRoomTypesPage(db, hostId, wanted, { page: 1, perPage: 1 })
+  const { listings } = await findRoomTypesPage(db, ownerId, wanted, { page: 1, perPage: 1 })
   const roomTypeIds = listings[0]?.roomTypeIds ?? []
   if (roomTypeIds.length * (daysBetween(start_date, end_date) + 1) > maxNights) {
     const message = `"end_date" must include at most ${maxNights} nights over all room types`
     throw invalidField('end_date', message, 'max')
   }
-  const units = await readNights(db, hostId, roomTypeIds, { from: start_date, to: end_date })
+  const units = await readNights(db, ownerId, roomTypeIds, { from: start_date, to: end_date })
   return { [listingId]: Object.fromEntries(units) }
 }

@@ -12,7 +12,7 @@ export function nightRoutes(app: AppContext) {
     .get(
       '/nights',
       async (context) =>
-        ok(context, { nights: await findNights(app.db, context.caller.hostId, context.query) }),
+        ok(context, { nights: await findNights(app.db, context.caller.ownerId, context.query) }),
       {
         access: { permission: 'listings.read', provider: true, errors: ['not_found'] },
         query: NightsQuery,

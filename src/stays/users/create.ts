@@ -18,7 +18,7 @@ import { insertUser, requireFreeEmail } from './store.ts'
 const passwordHashing = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 
 /** The origin of a request to create a user: the host, the key, and the client's address. */
-export type UserOrigin = Pick<Caller, 'hostId' | 'keyId' | 'address'>
+export type UserOrigin = Pick<Caller, 'ownerId' | 'keyId' | 'address'>
 
 /**
  * Prepares to create a user for a host and to enqueue the `UserCreated` event (contract, Events).
@@ -28,21 +28,21 @@ export type UserOrigin = Pick<Caller, 'hostId' | 'keyId' | 'address'>
  */
 export async function prepareUser(
   { db, clock, ids }: Pick<AppContext, 'db' | 'clock' | 'ids'>,
-  { hostId, keyId, address }: UserOrigin,
+  { ownerId, keyId, address }: UserOrigin,
   input: UserCreate,
 ): Promise<UnitOfWork<StoredUser>> {
-  const now = clock(hostId)
+  const now = clock(ownerId)
   const email = shownEmail(input.email)
   const email_key = emailKey(email)
   if (isErasedAddress(email))
     throw invalidField('email', '"email" is in a domain that is reserved for erased guests')
-  await requireFreeEmail(db, hostId, email_key)
+  await requireFreeEmail(db, ownerId, email_key)
   const first_name = formatName(input.first_name)
   const last_name = formatName(input.last_name ?? '')
   const password = input.password ?? null
   const user: StoredUser = {
     id: await ids('user'),
-    host_id: hostId,
+    owner_id: ownerId,
     email,
     email_key,
     password_hash: password === null ? null : await Bun.password.hash(password, passwordHashing),
@@ -64,11 +64,11 @@ export async function prepareUser(
     erased_at: null,
   }
   return {
-    queue: `user/${hostId}/${email_key}`,
+    queue: `user/${ownerId}/${email_key}`,
     async run(session) {
       await insertUser(db, session, user)
-      const event = { user_id: user.id, host_id: hostId, source: 'api', created_at: toTimestamp(now) }
-      await enqueueJob(db, session, now, { topic: userCreated, host_id: hostId, payload: event })
+      const event = { user_id: user.id, host_id: ownerId, source: 'api', created_at: toTimestamp(now) }
+      await enqueueJob(db, session, now, { topic: userCreated, owner_id: ownerId, payload: event })
       return user
     },
   }

@@ -3,7 +3,7 @@ import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 
 const fields = {
   id: field.number,
-  host_id: field.number,
+  owner_id: field.number,
   email: field.text,
   /** Hash that is the same for all spellings of the address. */
   email_key: field.text,
@@ -37,8 +37,8 @@ export type StoredUser = Stored<typeof fields>
 export const emailIndex = 'user_email_key'
 
 const schema = schemaOf(fields)
-schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'user_id' })
-schema.index({ host_id: 1, email_key: 1 }, { unique: true, name: emailIndex })
+schema.index({ owner_id: 1, id: 1 }, { unique: true, name: 'user_id' })
+schema.index({ owner_id: 1, email_key: 1 }, { unique: true, name: emailIndex })
 schema.index({ email_key: 1 }, { name: 'user_address' })
 schema.index({ id: 1 }, { name: 'user_number' })
 

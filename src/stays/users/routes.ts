@@ -21,7 +21,7 @@ export function userRoutes(app: AppContext) {
       '',
       async (context) => {
         const page = toPageRequest(context.query, defaultPerPage)
-        const { rows, total } = await listUsers(app.db, context.caller.hostId, context.query.email, page)
+        const { rows, total } = await listUsers(app.db, context.caller.ownerId, context.query.email, page)
         return ok(context, rows.map(serializeUserInFull), {
           pagination: pagination(page, total, rows.length),
         })
@@ -41,7 +41,7 @@ export function userRoutes(app: AppContext) {
       '/:id',
       async (context) => {
         const id = parsePathId(context.params.id)
-        return ok(context, serializeUserInFull(await findUser(app.db, context.caller.hostId, id)))
+        return ok(context, serializeUserInFull(await findUser(app.db, context.caller.ownerId, id)))
       },
       {
         access: { permission: 'users.read', errors: ['not_found'] },

@@ -11,14 +11,14 @@ import { emailIndex, type StoredUser, userModel } from './model.ts'
 const lookUpUser = lookUpById<StoredUser>(userModel)
 
 /** Returns the host's user with this id, or null if there is none. */
-export function findUserIfAny(db: Db, hostId: number, id: number): Promise<StoredUser | null> {
-  return lookUpUser(db, { host_id: hostId, id })
+export function findUserIfAny(db: Db, ownerId: number, id: number): Promise<StoredUser | null> {
+  return lookUpUser(db, { owner_id: ownerId, id })
 }
 
 /** Returns the host's users with these ids, in no particular order. */
-export function findUsers(db: Db, hostId: number, ids: number[]): Promise<StoredUser[]> {
+export function findUsers(db: Db, ownerId: number, ids: number[]): Promise<StoredUser[]> {
   return userModel(db)
-    .collection.find<StoredUser>({ host_id: hostId, id: { $in: ids } })
+    .collection.find<StoredUser>({ owner_id: ownerId, id: { $in: ids } })
     .toArray()
 }
 
@@ -27,8 +27,8 @@ export function findUsers(db: Db, hostId: number, ids: number[]): Promise<Stored
  *
  * @throws DomainError `not_found`, including for an undefined id
  */
-export async function findUser(db: Db, hostId: number, id: number | undefined): Promise<StoredUser> {
-  const user = id ? await findUserIfAny(db, hostId, id) : null
+export async function findUser(db: Db, ownerId: number, id: number | undefined): Promise<StoredUser> {
+  const user = id ? await findUserIfAny(db, ownerId, id) : null
   if (!user) throw notFound('User')
   return user
 }
@@ -41,13 +41,13 @@ export async function findUser(db: Db, hostId: number, id: number | undefined): 
  */
 export async function listUsers(
   db: Db,
-  hostId: number,
+  ownerId: number,
   email: string | undefined,
   page: PageRequest,
 ): Promise<{ rows: StoredUser[]; total: number }> {
   const matching =
     email === undefined ? { erased_at: null } : { email_key: emailKey(email), erasing_at: null }
-  const filter = { host_id: hostId, ...matching }
+  const filter = { owner_id: ownerId, ...matching }
   const { collection } = userModel(db)
   const [total, rows] = await Promise.all([
     collection.countDocuments(filter),
@@ -61,8 +61,8 @@ export async function listUsers(
  *
  * @throws DomainError `validation` at `email`
  */
-export async function requireFreeEmail(db: Db, hostId: number, email_key: string): Promise<void> {
-  const taken = { host_id: hostId, email_key }
+export async function requireFreeEmail(db: Db, ownerId: number, email_key: string): Promise<void> {
+  const taken = { owner_id: ownerId, email_key }
   if (await userModel(db).collection.findOne(taken, { projection: { _id: 1 } })) throw emailTaken()
 }
 
@@ -85,17 +85,17 @@ export async function insertUser(db: Db, session: Session, user: StoredUser): Pr
  *
  * @throws DomainError `validation` at `user_id`
  */
-export function requireNotErased(db: Db, session: Session, hostId: number, id: number): Promise<void> {
-  return runBatched(db, session, requireNoneErased, { hostId, id })
+export function requireNotErased(db: Db, session: Session, ownerId: number, id: number): Promise<void> {
+  return runBatched(db, session, requireNoneErased, { ownerId, id })
 }
 
 async function requireNoneErased(
   db: Db,
   session: Session,
-  users: { hostId: number; id: number }[],
+  users: { ownerId: number; id: number }[],
 ): Promise<undefined[]> {
   const filter = {
-    host_id: users[0]?.hostId,
+    owner_id: users[0]?.ownerId,
     id: { $in: users.map(({ id }) => id) },
     erasing_at: { $ne: null },
   }
@@ -112,7 +112,7 @@ function erased() {
 export function findUsersByEmail(db: Db, email: string): Promise<StoredUser[]> {
   return userModel(db)
     .find({ email_key: emailKey(email) })
-    .sort({ host_id: 1, id: 1 })
+    .sort({ owner_id: 1, id: 1 })
     .lean()
 }
 
@@ -133,9 +133,13 @@ export async function findUserOfAnyHost(db: Db, id: number): Promise<StoredUser>
  */
 export function findUsersAfter(
   db: Db,
-  { hostId, after, limit }: { hostId: number | undefined; after: number; limit: number },
+  { ownerId, after, limit }: { ownerId: number | undefined; after: number; limit: number },
 ): Promise<StoredUser[]> {
-  const filter = { ...(hostId === undefined ? {} : { host_id: hostId }), id: { $gt: after }, erased_at: null }
+  const filter = {
+    ...(ownerId === undefined ? {} : { owner_id: ownerId }),
+    id: { $gt: after },
+    erased_at: null,
+  }
   return userModel(db).find(filter).sort({ id: 1 }).limit(limit).lean()
 }
 
@@ -146,13 +150,13 @@ export function findUsersAfter(
 export async function markErasing(
   db: Db,
   session: Session,
-  { host_id, id }: Pick<StoredUser, 'host_id' | 'id'>,
+  { owner_id, id }: Pick<StoredUser, 'owner_id' | 'id'>,
   at: Date,
 ): Promise<Date> {
   const { collection } = userModel(db)
-  await collection.updateOne({ host_id, id, erasing_at: null }, { $set: { erasing_at: at } }, { session })
+  await collection.updateOne({ owner_id, id, erasing_at: null }, { $set: { erasing_at: at } }, { session })
   const options = { session, projection: { erasing_at: 1 } }
-  const marked = await collection.findOne<Pick<StoredUser, 'erasing_at'>>({ host_id, id }, options)
+  const marked = await collection.findOne<Pick<StoredUser, 'erasing_at'>>({ owner_id, id }, options)
   return marked?.erasing_at ?? at
 }
 
@@ -163,7 +167,7 @@ export async function markErasing(
  */
 export async function overwriteUser(
   db: Db,
-  { host_id, id }: Pick<StoredUser, 'host_id' | 'id'>,
+  { owner_id, id }: Pick<StoredUser, 'owner_id' | 'id'>,
   { at, now }: { at: Date; now: Date },
 ): Promise<void> {
   const person = erasedPerson(id)
@@ -174,7 +178,7 @@ export async function overwriteUser(
     updated_at: now,
     erased_at: at,
   }
-  await userModel(db).collection.updateOne({ host_id, id, erased_at: null }, { $set: change })
+  await userModel(db).collection.updateOne({ owner_id, id, erased_at: null }, { $set: change })
 }
 
 function emailTaken() {

@@ -48,7 +48,7 @@ test('POST provider-key encrypts the key before storing it', async () => {
   const actor = await service.actor()
   const key = `pk-${crypto.randomUUID()}`
   await actor.send('POST', path, body(key))
-  const stored = await providerKeyModel(service.live.db).findOne({ host_id: actor.hostId }).lean().orFail()
+  const stored = await providerKeyModel(service.live.db).findOne({ owner_id: actor.hostId }).lean().orFail()
   expect(JSON.stringify(stored)).not.toContain(key)
   expect(service.live.secrets.open(stored)).toBe(key)
 })
@@ -129,7 +129,7 @@ test('partnerctl secrets rotate, with its settings in files, re-encrypts webhook
   })
   const after = await testApp({ MONGODB_URL: url, SECRET_KEY: newSecret })
   expect(await conflictIn(after)).toBe(409)
-  const stored = await providerKeyModel(after.live.db).findOne({ host_id: one.hostId }).lean().orFail()
+  const stored = await providerKeyModel(after.live.db).findOne({ owner_id: one.hostId }).lean().orFail()
   expect(after.live.secrets.open(stored)).toBe('shared-key')
   const [webhook] = await listWebhooks(after.live.db, one.hostId)
   expect(webhook?.secrets.map((sealed) => after.live.secrets.open(sealed))).toEqual([made.body.data.secret])

@@ -97,7 +97,7 @@ test('the bookings of a day come in parts of 10,000 that share one digest', asyn
   const partner = await service.actor()
   await fillBookings(service.live.db, partner.hostId, 10_003)
   const change = { $set: { checkin_at: '2027-01-01', checkout_at: '2027-02-01' } }
-  await bookingModel(service.live.db).updateMany({ host_id: partner.hostId }, change)
+  await bookingModel(service.live.db).updateMany({ owner_id: partner.hostId }, change)
   const first = (await read(partner, 'day=2027-01-01')).body.data.digest
   const second = (await read(partner, `day=2027-01-01&after=${first.next_after}`)).body.data.digest
   expect({ count: first.count, listed: first.bookings.length, next_after: first.next_after }).toEqual({

@@ -289,7 +289,7 @@ test.concurrent('an endpoint gets at most twenty attempts a second even if its h
     return new Response()
   })
   const { actor, id } = await hookedPartner(silent, url, ['booking.changed'])
-  const webhook = { host_id: actor.hostId, id }
+  const webhook = { owner_id: actor.hostId, id }
   const { db, clock } = silent.live
   const sender = new HintSender(silent.live, () => true)
   const startedAt = performance.now()
@@ -340,7 +340,7 @@ test.concurrent('a hint whose process died while its endpoint was off can be res
 /** Stores a hint as the leader does. */
 async function storeHint(hostId: number, id: number, { at, begins }: { at: number; begins: boolean }) {
   const hint = newDelivery({
-    webhook: { host_id: hostId, id },
+    webhook: { owner_id: hostId, id },
     payload: hintOf('booking.changed', { booking_id: 1, listing_id: 1, version: '2026-11-20 12:00:05' }),
     now: new Date(at),
     begins,

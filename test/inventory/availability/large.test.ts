@@ -68,8 +68,8 @@ test('a room type whose availability is often rewritten is compacted automatical
     const data = Array.from({ length: 400 }, (_, at) => ({ ...item, available: at }))
     expect((await owner.send('POST', path, { body: { data } })).status).toBe(200)
   }
-  const place = { host_id: owner.hostId, room_type_id: pair?.room_type_id as number }
-  const isWaiting = () => jobModel(db).exists({ topic: 'CompactAvailability', host_id: owner.hostId })
+  const place = { owner_id: owner.hostId, room_type_id: pair?.room_type_id as number }
+  const isWaiting = () => jobModel(db).exists({ topic: 'CompactAvailability', owner_id: owner.hostId })
   while (await isWaiting()) await Bun.sleep(50)
   const { length: stored } = await storedRows(db, place)
   expect(stored).toBeLessThan(largeHostDays)

@@ -146,7 +146,7 @@ test('after writes and compactions in any order, every night agrees with a plain
 })
 
 const stored = ({ hostId, pair }: Owner) =>
-  storedRows(db, { host_id: hostId, room_type_id: pair.room_type_id })
+  storedRows(db, { owner_id: hostId, room_type_id: pair.room_type_id })
 
 test('compactRoomTypes() keeps only the rows in force, and changes nothing when it runs again', async () => {
   const owner = await hostWithRoomType()
@@ -186,7 +186,7 @@ test('a write commits while its room type is being compacted', async () => {
   const owner = await hostWithRoomType()
   await write(owner, [{ start: 0, length: 30, available: 1 }])
   await write(owner, [{ start: 5, length: 5, available: 2 }])
-  const place = { host_id: owner.hostId, room_type_id: owner.pair.room_type_id }
+  const place = { owner_id: owner.hostId, room_type_id: owner.pair.room_type_id }
   await inTransaction(db, 'other process', async (session) => {
     await availabilityBlockModel(db).deleteMany(place, { session })
     await write(owner, [{ start: 8, length: 1, available: 7 }])

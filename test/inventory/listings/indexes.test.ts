@@ -63,5 +63,5 @@ test('a listing search reads no rows of another host', async () => {
   const { stats } = await explain({ q: 'no such name' })
   expect(stats.totalDocsExamined).toBe(0)
   expect(stats.totalKeysExamined).toBeLessThanOrEqual(listings + 1)
-  expect(await listingModel(db).countDocuments({ host_id: neighbour })).toBe(listings)
+  expect(await listingModel(db).countDocuments({ owner_id: neighbour })).toBe(listings)
 })

@@ -256,7 +256,7 @@ test('concurrent writes over two processes create one listing from equal POSTs a
       'created',
       ...Array(19).fill('updated'),
     ])
-    const stored = await listingModel(service.live.db).find({ host_id: hostId }).lean()
+    const stored = await listingModel(service.live.db).find({ owner_id: hostId }).lean()
     expect(stored.map(({ content }) => content.room_types.map(({ rooms }) => rooms.length))).toEqual([[1]])
   }
   const actor = await service.actor()

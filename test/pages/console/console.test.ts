@@ -89,7 +89,7 @@ test('the latest changes are shown even if the last page has only a few', async 
 test('a partner sees what was sent to a webhook and how the delivery ended', async () => {
   const { actor } = await busyPartner(service)
   const sent = actor.db.collection('webhook_deliveries')
-  const { _id, ...test } = (await sent.findOne({ host_id: actor.hostId })) ?? {}
+  const { _id, ...test } = (await sent.findOne({ owner_id: actor.hostId })) ?? {}
   const answer = { response_status: null, milliseconds: null, error: null, error_detail: null }
   await sent.insertOne({ ...test, ...answer, event: 'booking.changed', status: 'delivered' })
   const { page, complaints } = await browser.open('/console')

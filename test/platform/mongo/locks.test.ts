@@ -6,8 +6,8 @@ import { testApp } from '../../support/app.ts'
 const { live } = await testApp()
 
 test('takeLock() reports a retryable conflict if the lock was deleted with its host, and then succeeds', async () => {
-  const hostId = await live.ids('host')
-  const lock = { hostId, name: `listings/${hostId}` }
+  const ownerId = await live.ids('host')
+  const lock = { ownerId, name: `listings/${ownerId}` }
   const take = () => inTransaction(live.db, lock.name, (session) => takeLock(live.db, session, lock))
   const taken = async () => (await lockModel(live.db).findById(lock.name).lean())?.taken
   await ensureLock(live.db, lock)

@@ -63,9 +63,9 @@ test('hosts that concurrently look up each other’s documents get only their ow
   const partners = await Promise.all([actor(), actor()])
   const seeded = await Promise.all(partners.map((partner) => seedBooking(partner)))
   const ids = seeded.map(({ user_id }) => user_id)
-  const lookUp = lookUpById<{ host_id: number; id: number }>(userModel)
+  const lookUp = lookUpById<{ owner_id: number; id: number }>(userModel)
   const found = await Promise.all(
-    partners.flatMap(({ hostId }) => ids.map((id) => lookUp(live.db, { host_id: hostId, id }))),
+    partners.flatMap(({ hostId }) => ids.map((id) => lookUp(live.db, { owner_id: hostId, id }))),
   )
   expect(found.map((document) => document?.id ?? null)).toEqual([ids[0], null, null, ids[1]])
 })
@@ -77,12 +77,12 @@ test('a hundred hosts that look up equal ids together read only the documents th
   const ids = hosts.map((host) => 1000 + host)
   const { collection } = userModel(db)
   await collection.insertMany(
-    hosts.flatMap((host_id) => ids.map((id) => ({ host_id, id, email_key: `${id}` }))),
+    hosts.flatMap((owner_id) => ids.map((id) => ({ owner_id, id, email_key: `${id}` }))),
   )
   await db.getClient().db(db.name).command({ profile: 2 })
-  const lookUp = lookUpById<{ host_id: number; id: number }>(userModel)
+  const lookUp = lookUpById<{ owner_id: number; id: number }>(userModel)
   const found = await Promise.all(
-    hosts.map((host_id) => lookUp(apart.live.db, { host_id, id: 1000 + host_id })),
+    hosts.map((owner_id) => lookUp(apart.live.db, { owner_id, id: 1000 + owner_id })),
   )
   await db.getClient().db(db.name).command({ profile: 0 })
   const queries = await db

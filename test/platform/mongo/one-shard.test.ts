@@ -14,7 +14,7 @@ import { listenToTransactions, type Statement } from '../../support/transactions
 import { validBodies } from '../../support/valid-bodies.ts'
 
 /**
- * A cluster sharded by `host_id` never runs a transaction across two shards, because every statement in a transaction
+ * A cluster sharded by `owner_id` never runs a transaction across two shards, because every statement in a transaction
  * names the same host (decisions §11, operations "Sharding").
  */
 const url = `${await ownDatabase()}&monitorCommands=true`
@@ -146,7 +146,7 @@ const topics: Record<string, { make(): Promise<unknown>; payload: object }> = {
       jobs.send('POST', '/v1/integrations/provider_one/availability', {
         body: { data: Array.from({ length: 90 }, (_, day) => ({ ...unit, available: 3, ...days(day) })) },
       }),
-    payload: { host_id: jobs.hostId, room_type_ids: [room_type_id] },
+    payload: { owner_id: jobs.hostId, room_type_ids: [room_type_id] },
   },
 }
 
@@ -174,7 +174,9 @@ test('only collections that belong to no host have a unique index that does not 
     .map((model) => model(service.live.db))
     .flatMap(({ schema, collection }) =>
       (schema.indexes() as [object, { unique?: boolean }][])
-        .filter(([key, { unique }]) => unique && Object.keys(key)[0] !== 'host_id')
+        .filter(
+          ([key, { unique }]) => unique && !['owner_id', 'host_id'].includes(Object.keys(key)[0] as string),
+        )
         .map(([key]) => `${collection.name}: ${Object.keys(key).join(', ')}`),
     )
   expect(global.sort()).toEqual([

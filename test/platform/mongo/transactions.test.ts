@@ -12,7 +12,7 @@ const MONGODB_URL = `${await ownDatabase()}&monitorCommands=true`
 const { db } = (await testApp({ MONGODB_URL })).live
 
 async function insertAll(_: Db, session: Session, ids: string[]): Promise<string[]> {
-  const locks = ids.map((_id) => ({ _id, host_id: 1, taken: 0 }))
+  const locks = ids.map((_id) => ({ _id, owner_id: 1, taken: 0 }))
   await db.collection<(typeof locks)[number]>('locks').insertMany(locks, { session })
   return ids
 }

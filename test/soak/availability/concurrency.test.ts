@@ -41,7 +41,7 @@ function bulk(pairs: { listing_id: number; room_type_id: number }[], available: 
 
 /** Counts a host's rows in force, grouped by their number of units. */
 async function unitsOf(hostId: number): Promise<Record<string, number>> {
-  const written = await storedRows(db, { host_id: hostId })
+  const written = await storedRows(db, { owner_id: hostId })
   const byRoomType = Map.groupBy(written, ({ room_type_id }) => room_type_id)
   const units = [...byRoomType.values()].flatMap((rows) =>
     overlayRows(rows).map(({ available }) => String(available)),
@@ -74,7 +74,7 @@ test('exactly three of fifty concurrent bookings of three units over two process
     const refused = responses.filter(({ status }) => status === 422)
     expect(refused).toHaveLength(47)
     expect(refused.every(({ body: { error } }) => error.errors[0].code === 'unavailable')).toBe(true)
-    expect(await bookingModel(db).countDocuments({ host_id: owner.hostId })).toBe(3)
+    expect(await bookingModel(db).countDocuments({ owner_id: owner.hostId })).toBe(3)
   }
 })
 

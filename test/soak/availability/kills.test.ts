@@ -38,7 +38,7 @@ test('kill -9 in the middle of compactions changes no response, and the next pro
   }
   const roomTypes = pairs.map(({ room_type_id }) => room_type_id)
   await inTransaction(db, 'test', (session) =>
-    enqueueCompaction(db, session, { now: clock(), hostId: actor.hostId, roomTypeIds: roomTypes }),
+    enqueueCompaction(db, session, { now: clock(), ownerId: actor.hostId, roomTypeIds: roomTypes }),
   )
   const read = async () => (await actor.send('GET', path)).body.data
   const before = await read()
@@ -63,5 +63,5 @@ test('kill -9 in the middle of compactions changes no response, and the next pro
   expect(await read()).toEqual(before)
   const shown = Object.values(before.availabilities as Record<string, Record<string, unknown[]>>)
   const rows = shown.flatMap((types) => Object.values(types).flat())
-  expect(await storedRows(db, { host_id: actor.hostId })).toHaveLength(rows.length)
+  expect(await storedRows(db, { owner_id: actor.hostId })).toHaveLength(rows.length)
 })

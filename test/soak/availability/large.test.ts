@@ -66,7 +66,7 @@ test('concurrent bookings, writes and compactions over two processes never overs
     ])
     expect(responses.filter(({ status }) => status === 201)).toHaveLength(units)
     expect(responses.filter(({ status }) => status === 200)).toHaveLength(10)
-    expect(await bookingModel(db).countDocuments({ host_id: owner.hostId })).toBe(units)
+    expect(await bookingModel(db).countDocuments({ owner_id: owner.hostId })).toBe(units)
   } finally {
     await Promise.all(processes.map((process) => process.stop()))
   }

@@ -53,7 +53,7 @@ test(`a poll killed ${kills} times handles every change of a moving feed, and re
   await writing
   expect((await run('--once', '--exec', exec)).code).toBe(0)
   const handled = versionsIn(await readFile(log, 'utf8'))
-  const truth = await bookingModel(db).find({ host_id: actor.hostId }).lean()
+  const truth = await bookingModel(db).find({ owner_id: actor.hostId }).lean()
   const missing = truth.filter(({ id, updated_at }) => !handled.includes(`${id} ${toVersion(updated_at)}`))
   expect(missing).toEqual([])
   const repeats = handled.length - new Set(handled).size

@@ -25,8 +25,8 @@ const rows: Row[] = [
   ],
   [
     'an Idempotency-Key stored as it was sent',
-    '_id: `${host_id}/${hash}`',
-    '_id: `${host_id}/${idempotencyKey || hash}`',
+    '_id: `${owner_id}/${hash}`',
+    '_id: `${owner_id}/${idempotencyKey || hash}`',
     'http/idempotency.test.ts',
   ],
   [
@@ -43,13 +43,13 @@ const rows: Row[] = [
   ],
   [
     'a document of another host that asks at the same moment',
-    '({ host_id, id }) => `${host_id}/${id}`)',
+    '({ owner_id, id }) => `${owner_id}/${id}`)',
     '({ id }) => id)',
     'platform/mongo/look-up.test.ts',
   ],
   [
     'an e-mail address refused because another host uses it',
-    '{ host_id: hostId, email_key }',
+    '{ owner_id: ownerId, email_key }',
     '{ email_key }',
     'users',
   ],
@@ -97,8 +97,8 @@ const rows: Row[] = [
   ],
   [
     'two moves of one booking in one transaction',
-    'filter: { host_id, id, updated_at },',
-    'filter: { host_id, id },',
+    'filter: { owner_id, id, updated_at },',
+    'filter: { owner_id, id },',
     'bookings/transitions.test.ts',
   ],
   ['a discount that starts a night too late', 'nights >= length', 'nights > length', 'bookings'],
@@ -128,7 +128,7 @@ const rows: Row[] = [
   ],
   [
     'a listing of another host',
-    'findOne<StoredListing>({ host_id: hostId, id }, options)',
+    'findOne<StoredListing>({ owner_id: ownerId, id }, options)',
     'findOne<StoredListing>({ id }, options)',
     'listings security',
   ],
@@ -158,8 +158,8 @@ const rows: Row[] = [
   ],
   [
     'a host in conflict with its own provider key',
-    'host_id: { $ne: owner.host_id }',
-    'host_id: { $gt: 0 }',
+    'owner_id: { $ne: owner.owner_id }',
+    'owner_id: { $gt: 0 }',
     'provider-keys',
   ],
   [
@@ -230,7 +230,7 @@ const rows: Row[] = [
   ],
   [
     "messages that ignore the sandbox's clock",
-    'const created_at = clock(host_id)',
+    'const created_at = clock(owner_id)',
     'const created_at = clock()',
     'sandbox stays',
   ],
@@ -329,7 +329,7 @@ const rows: Row[] = [
   ],
   [
     'users of all hosts in a list of users',
-    'const filter = { host_id: hostId, ...matching }',
+    'const filter = { owner_id: ownerId, ...matching }',
     'const filter = { ...matching }',
     'stays/users/read.test.ts',
   ],

@@ -102,7 +102,7 @@ test(`if a service is killed ${rounds} times during keyed creates, the retries h
   // The database aborts the killed process's open transactions within 10 s.
   expect(slowest).toBeLessThan(10_000 + 10 * control)
 
-  const of = (hostId: number) => ({ host_id: hostId })
+  const of = (hostId: number) => ({ owner_id: hostId })
   for (const { hostId } of new Set(all.map(({ actor }) => actor))) {
     expect(await userModel(db).countDocuments(of(hostId))).toBe(4 + 1)
     expect(await listingModel(db).countDocuments(of(hostId))).toBe(4 + 1)

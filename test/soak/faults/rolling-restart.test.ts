@@ -35,7 +35,7 @@ async function restartUnderLoad(
   await Bun.sleep(500)
   await load.stop()
   await proxy.stop()
-  const stored = await userModel(observer.live.db).countDocuments({ host_id: hostId })
+  const stored = await userModel(observer.live.db).countDocuments({ owner_id: hostId })
   expect(load.created).toBeGreaterThan(0)
   expect({ failures: load.failures, stored }).toEqual({ failures: {}, stored: load.created })
 }

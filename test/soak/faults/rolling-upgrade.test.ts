@@ -29,7 +29,7 @@ const replacements: Replacement[] = [
     export const insertBooking: typeof earlier = async (db, session, draft, at) => {
       const booking = await earlier(db, session, { ...draft, channel: 'direct' } as never, at)
       const payload = { booking_id: booking.id }
-      await enqueueJob(db, session, at.now, { topic: 'BookingCreated', host_id: booking.host_id, payload })
+      await enqueueJob(db, session, at.now, { topic: 'BookingCreated', owner_id: booking.owner_id, payload })
       return booking
     }`,
   },
@@ -105,7 +105,7 @@ class Poller {
 
 /** Returns the stored version of each booking. */
 async function storedVersions({ hostId }: Actor): Promise<Map<number, string>> {
-  const stored = await bookingModel(db).find({ host_id: hostId }, { id: 1, updated_at: 1 }).lean()
+  const stored = await bookingModel(db).find({ owner_id: hostId }, { id: 1, updated_at: 1 }).lean()
   return new Map(stored.map(({ id, updated_at }) => [id, toVersion(updated_at)]))
 }
 

@@ -48,7 +48,7 @@ test.concurrent.each(['1', '2'])(
     await trickled
     const statuses = (await Promise.all(inFlight)).map(({ status }) => status)
     expect(statuses).toEqual(Array(10).fill(201))
-    expect(await userModel(observer.live.db).countDocuments({ host_id: hostId })).toBe(10)
+    expect(await userModel(observer.live.db).countDocuments({ owner_id: hostId })).toBe(10)
   },
 )
 

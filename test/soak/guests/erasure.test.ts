@@ -54,7 +54,7 @@ async function isAnywhere(text: string): Promise<string[]> {
 
 /** Returns the erased bookings and messages, each with the version of its erasure. */
 async function erasedSoFar(hostId: number): Promise<Map<string, number>> {
-  const erased = { host_id: hostId, erased_at: { $ne: null } }
+  const erased = { owner_id: hostId, erased_at: { $ne: null } }
   const [bookings, messages] = await Promise.all([
     bookingModel(db).find(erased).lean(),
     messageModel(db).find(erased).lean(),

@@ -81,7 +81,7 @@ test('POST rates of 1,000 listings of 20 kB sets the price of the next booking a
     body: { name: 'N' },
   })
   expect(renamed.status).toBe(200)
-  const listings = await listingModel(db).find({ host_id: actor.hostId }, { prices: 1 }).lean()
+  const listings = await listingModel(db).find({ owner_id: actor.hostId }, { prices: 1 }).lean()
   const prices = listings.flatMap((listing) => Object.values(listing.prices ?? {}))
   expect(prices.filter(({ base_price }) => base_price === 300)).toHaveLength(1000)
 })

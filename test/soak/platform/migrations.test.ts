@@ -84,7 +84,7 @@ test('a changed index is reported at the start and by db check, and db migrate r
   }
   const bookings = db.collection('bookings')
   await bookings.dropIndex('booking_stay')
-  await bookings.createIndex({ host_id: 1 }, { name: 'booking_stay' })
+  await bookings.createIndex({ owner_id: 1 }, { name: 'booking_stay' })
   expect(await findingOf('indexes')).toMatchObject({
     state: 'failed',
     detail: 'booking_stay differs from its definition; "db migrate" repairs this',
@@ -92,13 +92,13 @@ test('a changed index is reported at the start and by db check, and db migrate r
   expect((await administer('migrate')).output).toMatch(/rebuild index +booking_stay of bookings/)
   expect(await findingOf('indexes')).toMatchObject({ state: 'ok' })
 
-  await changed('user_email_key', { host_id: 1, email_key: 1 })
+  await changed('user_email_key', { owner_id: 1, email_key: 1 })
   const refused = await administer('migrate')
   expect(refused.code).toBe(1)
   expect(refused.stderr).toMatch(
     /^The unique index "user_email_key" of "users" differs from its definition: /,
   )
-  await changed('user_email_key', { host_id: 1, email_key: 1 }, { unique: true })
+  await changed('user_email_key', { owner_id: 1, email_key: 1 }, { unique: true })
   expect(await findingOf('indexes')).toMatchObject({ state: 'ok' })
 })
 

@@ -94,8 +94,8 @@ test.concurrent("at most ten hints are in flight per endpoint and one per bookin
   expect(slow.received).toHaveLength(10)
   // While all ten posts hang, the sender does not keep querying the database.
   let looks = 0
-  const note = ({ command }: { command: { find?: string; filter?: { host_id?: { $in?: number[] } } } }) => {
-    const hosts = command.find === 'webhooks' ? command.filter?.host_id?.$in : undefined
+  const note = ({ command }: { command: { find?: string; filter?: { owner_id?: { $in?: number[] } } } }) => {
+    const hosts = command.find === 'webhooks' ? command.filter?.owner_id?.$in : undefined
     if (hosts?.includes(hanging.actor.hostId)) looks += 1
   }
   service.live.db.getClient().on('commandStarted', note)
@@ -143,17 +143,19 @@ test('one process with at most a thousand concurrent posts sends hints to thousa
   })
   const { id, actor } = await hookedPartner(service, url, ['booking.changed'])
   const webhook = await webhookModel(db).findOne({ id }, { _id: 0 }).lean().orFail()
-  const booking = await bookingModel(db).findOne({ host_id: actor.hostId }, { _id: 0 }).lean().orFail()
+  const booking = await bookingModel(db).findOne({ owner_id: actor.hostId }, { _id: 0 }).lean().orFail()
   const now = Math.floor(Date.now() / 1000)
   const hosts = Array.from({ length: endpoints }, (_, index) => 5_000_000 + index)
   const idle = { bookings_seen: new Date(now * 1000) }
-  await webhookModel(db).insertMany(hosts.map((host_id) => ({ ...webhook, ...idle, host_id, id: host_id })))
+  await webhookModel(db).insertMany(
+    hosts.map((owner_id) => ({ ...webhook, ...idle, owner_id, id: owner_id })),
+  )
   await bookingModel(db).insertMany(
-    hosts.map((host_id) => ({
+    hosts.map((owner_id) => ({
       ...booking,
-      host_id,
-      id: host_id,
-      listing_id: host_id,
+      owner_id,
+      id: owner_id,
+      listing_id: owner_id,
       updated_at: new Date((now + 1) * 1000),
     })),
   )

@@ -119,7 +119,7 @@ test('a booking keeps its amounts when its currency leaves ISO 4217', async () =
   const { created, detail } = await amountsOf({ currency: 'kwd' }, 1.234, '2027-02-01')
   const { booking_id } = created
   await bookingModel(service.live.db).updateOne(
-    { host_id: actor.hostId, id: booking_id },
+    { owner_id: actor.hostId, id: booking_id },
     { currency: 'ZZZ' },
   )
   const { body } = await actor.send('GET', `/v1/integrations/provider_one/bookings/${booking_id}`)
@@ -128,7 +128,7 @@ test('a booking keeps its amounts when its currency leaves ISO 4217', async () =
 
 test('POST /v1/bookings stores its message as the first message of the guest', async () => {
   const stored = await messageModel(service.live.db)
-    .find({ host_id: actor.hostId, booking_id: seeded.booking_id })
+    .find({ owner_id: actor.hostId, booking_id: seeded.booking_id })
     .lean()
   expect(stored).toMatchObject([{ sender: 'guest', sender_name: 'María José García-López', is_seen: false }])
 })
@@ -171,11 +171,11 @@ test.each([
   [{ message: 'm'.repeat(5001) }, 'message', 'max'],
   [{ message: 5 }, 'message', 'invalid'],
 ])('POST /v1/bookings with %j responds 422 at %s, %s, and creates nothing', async (change, path, code) => {
-  const before = await bookingModel(service.live.db).countDocuments({ host_id: actor.hostId })
+  const before = await bookingModel(service.live.db).countDocuments({ owner_id: actor.hostId })
   const { status, body } = await create(change)
   expect(status).toBe(422)
   expect(body.error.errors).toMatchObject([{ path, code }])
-  expect(await bookingModel(service.live.db).countDocuments({ host_id: actor.hostId })).toBe(before)
+  expect(await bookingModel(service.live.db).countDocuments({ owner_id: actor.hostId })).toBe(before)
 })
 
 test.each(['user_id', 'listing_id', 'room_type_id'] as const)(

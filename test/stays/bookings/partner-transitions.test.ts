@@ -133,7 +133,7 @@ test('an Idempotency-Key belongs to one booking and one kind of move', async () 
 async function bookAgain(actor: Actor): Promise<number> {
   const { data } = (await actor.send('GET', '/v1/listings')).body
   const listing = (await actor.send('GET', `/v1/listings/${data[0].id}`)).body.data
-  const user = await db.collection('users').findOne({ host_id: actor.hostId })
+  const user = await db.collection('users').findOne({ owner_id: actor.hostId })
   const body = { user_id: user?.id, listing_id: listing.id, room_type_id: listing.room_types[0].id }
   const stay = { checkin_at: '2031-03-01', checkout_at: '2031-03-05' }
   return (await actor.send('POST', '/v1/bookings', { body: { ...body, ...stay } })).body.data.booking_id

@@ -34,7 +34,7 @@ test('of equal moves that wait for the same lock, one succeeds and the others ar
   const { db } = service.live
   const gate = Promise.withResolvers<void>()
   const turn = inTransaction(db, hostQueue(actor.hostId), () => gate.promise)
-  const pending = { host_id: actor.hostId, id, status: bookingStatus.pending }
+  const pending = { owner_id: actor.hostId, id, status: bookingStatus.pending }
   const confirm = () => transitionBooking(service.live, pending, { to: 'confirmed' })
   const moves = Promise.allSettled([confirm(), confirm(), confirm()])
   gate.resolve()

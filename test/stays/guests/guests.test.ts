@@ -20,11 +20,11 @@ const provider = '/v1/integrations/provider_one'
 
 const versions = async (hostId: number) => ({
   bookings: await bookingModel(db)
-    .find({ host_id: hostId }, { _id: 0, id: 1, updated_at: 1, erased_at: 1 })
+    .find({ owner_id: hostId }, { _id: 0, id: 1, updated_at: 1, erased_at: 1 })
     .sort({ id: 1 })
     .lean(),
   messages: await messageModel(db)
-    .find({ host_id: hostId }, { _id: 0, id: 1, version: 1, erased_at: 1 })
+    .find({ owner_id: hostId }, { _id: 0, id: 1, version: 1, erased_at: 1 })
     .sort({ id: 1 })
     .lean(),
 })

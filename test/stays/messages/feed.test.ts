@@ -162,7 +162,7 @@ test('in the sandbox a guest can be made to reply, but not in a closed conversat
 })
 
 test('if a sandbox is cleared during a request, the feed is empty and a write is a retryable conflict', async () => {
-  const gone = { hostId: 987_654_321, keyId: 987_654_321 }
+  const gone = { ownerId: 987_654_321, keyId: 987_654_321 }
   const question = await toMessageFeedQuery(db, gone, {})
   const { rows } = await readFeedPage(service.live, messageFeed, question, {
     ...gone,
@@ -170,7 +170,7 @@ test('if a sandbox is cleared during a request, the feed is empty and a write is
   })
   expect(rows).toEqual([])
   const write = inTransaction(db, 'gone', (session) =>
-    advanceHostClock(db, session, { hostId: gone.hostId, now: new Date(), withMessage: true }),
+    advanceHostClock(db, session, { ownerId: gone.ownerId, now: new Date(), withMessage: true }),
   )
   await expect(write).rejects.toMatchObject({ kind: 'conflict', retryAfterSeconds: 1 })
 })

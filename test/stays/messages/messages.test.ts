@@ -28,7 +28,8 @@ beforeAll(async () => {
 const pathOf = (id: number) => `/v1/bookings/${id}/messages`
 const send = (text: unknown, id = booking_id, by = actor) =>
   by.send('POST', pathOf(id), { body: { message: { text } } })
-const stored = (text: string) => messageModel(service.live.db).countDocuments({ host_id: actor.hostId, text })
+const stored = (text: string) =>
+  messageModel(service.live.db).countDocuments({ owner_id: actor.hostId, text })
 
 test("POST messages sends a host's message and responds 201, and GET shows it after the guest's message", async () => {
   const { status, body } = await send('  Welcome!  ')
@@ -138,7 +139,7 @@ test('a duplicate is the first message whether Redis remembers it, has forgotten
   // The database takes precedence over the message in Redis.
   await expect.poll(() => remembered.keys('*cache:message:*')).toHaveLength(1)
   await messageModel(shared.live.db).updateOne(
-    { host_id: by.hostId, id: first },
+    { owner_id: by.hostId, id: first },
     { $set: { text: 'Changed' } },
   )
   const second = await idOf('Hello')
@@ -158,7 +159,7 @@ test('a duplicate in a conversation that was closed meanwhile is 409, though Red
   const { booking_id: id } = await seedBooking(by)
   expect((await send('Hello', id, by)).status).toBe(201)
   expect((await send('Hello', id, by)).status).toBe(201)
-  await setConversationClosed(shared.live, { host_id: by.hostId, id }, true)
+  await setConversationClosed(shared.live, { owner_id: by.hostId, id }, true)
   expect((await send('Hello', id, by)).status).toBe(409)
 })
 

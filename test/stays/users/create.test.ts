@@ -42,7 +42,7 @@ test('POST /v1/users responds 201 with every field of the contract', async () =>
 test('POST /v1/users stores a password only as an argon2id hash', async () => {
   const { body } = await create({ ...(await readFixture('users/maria')), email: 'hash@example.com' })
   const stored = await userModel(service.live.db)
-    .findOne({ host_id: actor.hostId, id: body.data.user_id })
+    .findOne({ owner_id: actor.hostId, id: body.data.user_id })
     .lean()
   expect(stored?.password_hash).toMatch(/^\$argon2id\$/)
   expect(await Bun.password.verify('correct horse battery', stored?.password_hash as string)).toBe(true)
@@ -99,7 +99,7 @@ test.each([
   ['language', 'en-GBR', 'invalid'],
   ['gender', 'g'.repeat(65), 'max'],
 ])('POST /v1/users with %s = %j responds 422 %s at that field only', async (field, value, code) => {
-  const before = await userModel(service.live.db).countDocuments({ host_id: actor.hostId })
+  const before = await userModel(service.live.db).countDocuments({ owner_id: actor.hostId })
   const { status, body, text } = await create({
     email: 'ok@example.com',
     first_name: 'A',
@@ -109,7 +109,7 @@ test.each([
   expect(status).toBe(422)
   expect(body.error.errors).toMatchObject([{ path: field, code }])
   expect(text).not.toContain('xxxxx')
-  expect(await userModel(service.live.db).countDocuments({ host_id: actor.hostId })).toBe(before)
+  expect(await userModel(service.live.db).countDocuments({ owner_id: actor.hostId })).toBe(before)
 })
 
 test('POST /v1/users refuses an e-mail address already used at the same host, in any case, but not at another host', async () => {

@@ -53,8 +53,8 @@ test('OutboxWorker parks a job that keeps failing and runs the others', async ()
     good: async (payload: unknown) => void done.push(payload),
   }
   await inTransaction(db, 'test', async (session) => {
-    await enqueueJob(db, session, new Date(now), { topic: 'bad', host_id: 1, payload: {} })
-    await enqueueJob(db, session, new Date(now), { topic: 'good', host_id: 1, payload: { n: 1 } })
+    await enqueueJob(db, session, new Date(now), { topic: 'bad', owner_id: 1, payload: {} })
+    await enqueueJob(db, session, new Date(now), { topic: 'good', owner_id: 1, payload: { n: 1 } })
   })
   const hurriedClock = () => {
     now += 3_600_000
@@ -87,9 +87,9 @@ test('OutboxWorker runs one topic while another one hangs, and ignores unknown t
   const worker = new OutboxWorker({ db, topics, clock, log })
   await inTransaction(db, 'test', async (session) => {
     for (const topic of ['hangs', 'hangs', 'of a later version'])
-      await enqueueJob(db, session, clock(), { topic, host_id: 1, payload: {} })
+      await enqueueJob(db, session, clock(), { topic, owner_id: 1, payload: {} })
     for (const n of [1, 2, 3])
-      await enqueueJob(db, session, clock(), { topic: 'works', host_id: 1, payload: { n } })
+      await enqueueJob(db, session, clock(), { topic: 'works', owner_id: 1, payload: { n } })
   })
   worker.start()
   while (done.length < 3) await Bun.sleep(10)
@@ -119,7 +119,7 @@ test('a process with a wrong clock takes no job that another process holds, and 
     return isSound
   }
   const worker = new OutboxWorker({ db, topics: { held: run }, clock: inADay, log, mayWork })
-  const before = { topic: 'held', host_id: 1, payload: { n: 1 } }
+  const before = { topic: 'held', owner_id: 1, payload: { n: 1 } }
   await inTransaction(db, 'test', (session) => enqueueJob(db, session, clock(), before))
   worker.start()
   const looks = () => {
@@ -145,7 +145,7 @@ test('partnerctl jobs retry --all retries every parked job, and jobs drop delete
   const at = clock()
   const job = (topic: string) => ({
     topic,
-    host_id: 1,
+    owner_id: 1,
     payload: {},
     parked: true,
     due_at: at,

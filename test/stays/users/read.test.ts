@@ -113,7 +113,7 @@ test('nobody is found by e-mail from the first step of an erasure on, and lists 
     const { data, meta } = (await actor.send('GET', `/v1/users${query}`)).body
     return [data.map(({ user_id }: { user_id: number }) => user_id), meta.pagination.total]
   }
-  const user = { host_id: actor.hostId, id: guest.user_id }
+  const user = { owner_id: actor.hostId, id: guest.user_id }
   const now = new Date()
   expect(await listed('?email=guest@example.com')).toEqual([[guest.user_id], 1])
   await inTransaction(db, 'test', (session) => markErasing(db, session, user, now))

@@ -2,7 +2,7 @@ import { modelOf } from '../../../platform/mongo/collections.ts'
 import { field, type Stored, schemaOf } from '../../../platform/mongo/fields.ts'
 
 const fields = {
-  host_id: field.number,
+  owner_id: field.number,
   id: field.number,
   items: field.number,
   applied_at: field.moment,
@@ -13,7 +13,7 @@ const fields = {
 export type RateJob = Stored<typeof fields>
 
 const schema = schemaOf(fields)
-schema.index({ host_id: 1, id: 1 }, { unique: true, name: 'rate_job_id' })
+schema.index({ owner_id: 1, id: 1 }, { unique: true, name: 'rate_job_id' })
 schema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'rate_job_expiry' })
 
 export const rateJobModel = modelOf<RateJob>('rate_jobs', schema)

@@ -22,7 +22,7 @@ export function rateRoutes(app: AppContext) {
         runIdempotently(
           app,
           context,
-          () => prepareRates(app, context.caller.hostId, context.body.data),
+          () => prepareRates(app, context.caller.ownerId, context.body.data),
           (jobId) => ({ status: 200, envelope: acceptance(context, jobId) }),
         ),
       {
@@ -45,7 +45,7 @@ export function rateRoutes(app: AppContext) {
         return ok(
           context,
           serializeRateJob(
-            await findRateJob(app.db, context.caller.hostId, id, app.clock(context.caller.hostId)),
+            await findRateJob(app.db, context.caller.ownerId, id, app.clock(context.caller.ownerId)),
           ),
         )
       },

@@ -22,11 +22,11 @@ export async function insertRateJob(
  */
 export async function findRateJob(
   db: Db,
-  hostId: number,
+  ownerId: number,
   id: number | undefined,
   now: Date,
 ): Promise<RateJob> {
-  const job = id ? await rateJobModel(db).findOne({ host_id: hostId, id }, { _id: 0 }).lean() : null
+  const job = id ? await rateJobModel(db).findOne({ owner_id: ownerId, id }, { _id: 0 }).lean() : null
   if (!job || job.expires_at <= now) throw notFound('Job')
   return job
 }

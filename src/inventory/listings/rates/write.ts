@@ -22,19 +22,19 @@ import { insertRateJob } from './store.ts'
  */
 export async function prepareRates(
   { db, clock, config, ids }: Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>,
-  hostId: number,
+  ownerId: number,
   items: RateItem[],
 ): Promise<UnitOfWork<number>> {
-  const lock = listingLock(hostId)
+  const lock = listingLock(ownerId)
   const [id] = await Promise.all([ids('rate_job'), ensureLock(db, lock)])
   return {
     queue: lock.name,
     async run(session) {
       await takeLock(db, session, lock)
-      await requireOwnRoomTypes({ db, config }, session, hostId, items)
-      const now = clock(hostId)
-      await pushPrices(db, session, hostId, { changes: toPriceChanges(items), updated_at: now })
-      await insertRateJob(db, session, { host_id: hostId, id, items: items.length, applied_at: now })
+      await requireOwnRoomTypes({ db, config }, session, ownerId, items)
+      const now = clock(ownerId)
+      await pushPrices(db, session, ownerId, { changes: toPriceChanges(items), updated_at: now })
+      await insertRateJob(db, session, { owner_id: ownerId, id, items: items.length, applied_at: now })
       return id
     },
   }
@@ -53,10 +53,10 @@ function toPriceChanges(items: RateItem[]): PriceChange[] {
 async function requireOwnRoomTypes(
   { db, config }: Pick<AppContext, 'db' | 'config'>,
   session: Session,
-  hostId: number,
+  ownerId: number,
   items: RateItem[],
 ): Promise<void> {
-  const { owned, foreign } = await findOwnedListings(db, hostId, items, session)
+  const { owned, foreign } = await findOwnedListings(db, ownerId, items, session)
   if (foreign.length > 0) throw foreignListings([])
   const invalid = findInvalidRoomTypes(owned, items)
   if (invalid.length > 0) {

@@ -202,8 +202,8 @@ test('a parked job appears in /metrics and in partnerctl jobs list, and partnerc
   const now = new Date()
   await jobModel(apart.live.db).create({
     topic: 'CompactAvailability',
-    host_id: 1,
-    payload: { host_id: 1, room_type_ids: [] },
+    owner_id: 1,
+    payload: { owner_id: 1, room_type_ids: [] },
     attempts: 10,
     parked: true,
     due_at: now,
