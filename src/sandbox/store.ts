@@ -2,14 +2,17 @@ import type { FilterQuery } from 'mongoose'
 import type { AppContext } from '../http/context.ts'
 import { sequenceNames } from '../http/ids.ts'
 import { raiseSequences } from '../platform/ids/sequences.ts'
-import type { Preparable } from '../platform/mongo/collections.ts'
+import type { CollectionOptions, Preparable } from '../platform/mongo/collections.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { readHostClock } from '../versions/host-clock-store.ts'
 import { keepVersions, sweepKeys } from './key-store.ts'
 import { type Sandbox, sandboxModel } from './model.ts'
 
-/** A function that returns a collection's model. Collections with a `owner_id` field hold sandboxes' documents. */
-export type OwnedModel = (db: Db) => Preparable & { schema: { paths: object } }
+/** A collection's definition. If it has an `owner`, the collection holds sandboxes' documents. */
+export interface OwnedModel {
+  (db: Db): Preparable
+  readonly owner: CollectionOptions['owner']
+}
 
 /** What finds and deletes the sandboxes' documents. */
 export interface SandboxData extends Pick<AppContext, 'db' | 'clock'> {
@@ -68,20 +71,21 @@ export async function endSandboxes(store: SandboxData, which: FilterQuery<Sandbo
   return ended
 }
 
-/** Returns, for each collection, a filter that matches a sandboxId's documents. Every filter uses an index. */
+/** Returns a filter that matches a sandbox's documents, for each collection with an owner. Each filter uses an index. */
 export function sandboxFilters(
   db: Db,
   models: OwnedModel[],
   sandboxId: number,
 ): { collection: string; filter: object }[] {
-  const ofHost = models.map((model) => model(db)).filter(({ schema }) => 'owner_id' in schema.paths)
-  return [
-    ...ofHost.map(({ collection }) => ({ collection: collection.name, filter: { owner_id: sandboxId } })),
-    { collection: 'host_clocks', filter: { _id: sandboxId } },
-  ]
+  const filters = []
+  for (const model of models) {
+    if (model.owner === undefined) continue
+    filters.push({ collection: model(db).collection.name, filter: { [model.owner]: sandboxId } })
+  }
+  return filters
 }
 
-/** Stores the last versions of a sandboxId's clock for the key's next sandbox, then deletes the sandboxId's documents. */
+/** Stores the last versions of a sandbox's clock for the key's next sandbox, then deletes the sandbox's documents. */
 async function deleteDocuments(
   { db, models }: Pick<SandboxData, 'db' | 'models'>,
   { _id: sandboxId, key_id }: Pick<Sandbox, '_id' | 'key_id'>,

@@ -25,4 +25,4 @@ export type Counter = 'last' | 'messages_last'
 const schema = schemaOf(fields)
 schema.index({ last: -1 }, { name: 'clock_last' })
 
-export const hostClockModel = modelOf<HostClock>('host_clocks', schema)
+export const hostClockModel = modelOf<HostClock>('host_clocks', schema, { owner: '_id' })

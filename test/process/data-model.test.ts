@@ -42,6 +42,15 @@ test('docs/data-model.md lists every collection, and the folders it names exist'
   expect(rows.filter(([, owner]) => !existsSync(join(root, owner as string)))).toEqual([])
 })
 
+test('exactly the collections with an owner_id, and the host clocks, are declared to belong to an owner', () => {
+  const namesOf = (list: typeof models) => list.map((model) => model(service.live.db).collection.name).sort()
+  const withOwnerId = models.filter((model) => 'owner_id' in model(service.live.db).schema.paths)
+  expect({
+    byOwnerId: namesOf(models.filter(({ owner }) => owner === 'owner_id')),
+    byId: namesOf(models.filter(({ owner }) => owner === '_id')),
+  }).toEqual({ byOwnerId: namesOf(withOwnerId), byId: ['host_clocks'] })
+})
+
 test('exactly the collections that docs/data-model.md describes as expiring have an expiry index', async () => {
   const expiring = models
     .map((model) => model(service.live.db))

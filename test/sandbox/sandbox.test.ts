@@ -166,7 +166,9 @@ async function remainsOf(sandboxId: number): Promise<string[]> {
     names.map(async (name) => {
       const documents = await service.sandbox.db.collection(name).find().toArray()
       const places = documents.map((one) =>
-        [one._id, one.owner_id, one.key_id, one.payload?.owner_id].map(String),
+        [one._id, one.owner_id, one.host_id, one.key_id, one.payload?.host_id, one.payload?.owner_id].map(
+          String,
+        ),
       )
       return places.some((values) =>
         values.some((value) => value === String(sandboxId) || value.endsWith(`/${sandboxId}`)),

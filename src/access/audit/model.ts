@@ -38,4 +38,4 @@ ofHost.index({ owner_id: 1, at: -1 }, { name: 'host_audit_host' })
 ofHost.index({ at: -1 }, { name: 'host_audit_time' })
 ofHost.index({ owner_id: 1, target: 1 }, { name: 'host_audit_target' })
 
-export const hostAuditModel = modelOf<HostAuditEntry>('host_audit', ofHost)
+export const hostAuditModel = modelOf<HostAuditEntry>('host_audit', ofHost, { owner: 'owner_id' })

@@ -18,4 +18,4 @@ const schema = schemaOf(fields)
 schema.index({ owner_id: 1, provider: 1 }, { unique: true, name: 'provider_key_host' })
 schema.index({ provider: 1, fingerprint: 1 }, { unique: true, name: 'provider_key_fingerprint' })
 
-export const providerKeyModel = modelOf<ProviderKey>('provider_keys', schema)
+export const providerKeyModel = modelOf<ProviderKey>('provider_keys', schema, { owner: 'owner_id' })

@@ -21,4 +21,4 @@ const schema = schemaOf(fields)
 schema.index({ owner_id: 1, key_id: 1, feed: 1, name: 1 }, { unique: true, name: 'consumer_name' })
 schema.index({ owner_id: 1, key_id: 1, feed: 1, slot: 1 }, { unique: true, name: 'consumer_slot' })
 
-export const consumerModel = modelOf<Consumer>('consumers', schema)
+export const consumerModel = modelOf<Consumer>('consumers', schema, { owner: 'owner_id' })

@@ -18,4 +18,4 @@ const schema = schemaOf(fields)
 schema.index({ owner_id: 1, page: 1, version: 1 }, { name: 'page_end' })
 schema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'walk_expiry' })
 
-export const pageEndModel = modelOf<PageEnd>('page_ends', schema)
+export const pageEndModel = modelOf<PageEnd>('page_ends', schema, { owner: 'owner_id' })

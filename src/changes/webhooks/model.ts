@@ -45,7 +45,7 @@ const schema = schemaOf(fields)
 schema.index({ owner_id: 1, id: 1 }, { unique: true, name: 'webhook_id' })
 schema.index({ created_by: 1 }, { name: 'webhook_key' })
 
-export const webhookModel = modelOf<Webhook>('webhooks', schema)
+export const webhookModel = modelOf<Webhook>('webhooks', schema, { owner: 'owner_id' })
 
 const deliveryFields = {
   owner_id: field.number,
@@ -90,4 +90,6 @@ delivery.index(due, { ...waiting, name: 'delivery_due' })
 delivery.index({ status: 1, created_at: 1 }, { ...waiting, name: 'delivery_oldest' })
 delivery.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'delivery_expiry' })
 
-export const webhookDeliveryModel = modelOf<WebhookDelivery>('webhook_deliveries', delivery)
+export const webhookDeliveryModel = modelOf<WebhookDelivery>('webhook_deliveries', delivery, {
+  owner: 'owner_id',
+})

@@ -32,4 +32,4 @@ const schema = schemaOf(fields)
 schema.index({ owner_id: 1, user_id: 1 }, { name: 'response_user' })
 schema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'answer_expiry' })
 
-export const storedResponseModel = modelOf<StoredResponse>('stored_responses', schema)
+export const storedResponseModel = modelOf<StoredResponse>('stored_responses', schema, { owner: 'owner_id' })

@@ -35,7 +35,9 @@ export type StoredRow = Stored<typeof rowFields> & Pick<AvailabilityBlock, 'list
 const blockSchema = schemaOf(blockFields)
 blockSchema.index({ owner_id: 1, room_type_id: 1, to: 1, from: 1 }, { name: 'availability_range' })
 
-export const availabilityBlockModel = modelOf<AvailabilityBlock>('availability_blocks', blockSchema)
+export const availabilityBlockModel = modelOf<AvailabilityBlock>('availability_blocks', blockSchema, {
+  owner: 'owner_id',
+})
 
 const writtenFields = {
   owner_id: field.number,
@@ -54,7 +56,9 @@ export type RoomTypeWritten = Stored<typeof writtenFields>
 const writtenSchema = schemaOf(writtenFields)
 writtenSchema.index({ owner_id: 1, room_type_id: 1 }, { unique: true, name: 'availability_written_of' })
 
-export const availabilityWrittenModel = modelOf<RoomTypeWritten>('availability_written', writtenSchema)
+export const availabilityWrittenModel = modelOf<RoomTypeWritten>('availability_written', writtenSchema, {
+  owner: 'owner_id',
+})
 
 const compactedFields = {
   owner_id: field.number,
@@ -77,4 +81,5 @@ compactedSchema.index({ owner_id: 1, room_type_id: 1 }, { unique: true, name: 'a
 export const availabilityCompactedModel = modelOf<RoomTypeCompacted>(
   'availability_compacted',
   compactedSchema,
+  { owner: 'owner_id' },
 )

@@ -103,4 +103,4 @@ export function indexFieldsOf({ name, original_id, original_url }: ListingConten
   }
 }
 
-export const listingModel = modelOf<StoredListing>('listings', schema)
+export const listingModel = modelOf<StoredListing>('listings', schema, { owner: 'owner_id' })

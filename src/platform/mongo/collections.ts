@@ -10,12 +10,31 @@ type Collection = mongoose.Collection
  * `model(db).collection` directly, at a third of the cost. Only operations through the model join an ambient
  * transaction.
  */
-export function modelOf<T, Id = IdOf<T>>(collection: string, schema: Schema<T>): (db: Db) => ModelOf<T, Id> {
+export function modelOf<T, Id = IdOf<T>>(
+  collection: string,
+  schema: Schema<T>,
+  { owner }: CollectionOptions = {},
+): Definition<T, Id> {
   schema.set('collection', collection)
   schema.set('versionKey', false)
   schema.set('minimize', false)
   schema.set('strictQuery', 'throw')
-  return (db) => (db.models[collection] ?? db.model<T>(collection, schema)) as ModelOf<T, Id>
+  const open = (db: Db) => (db.models[collection] ?? db.model<T>(collection, schema)) as ModelOf<T, Id>
+  return Object.assign(open, { owner })
+}
+
+export interface CollectionOptions {
+  /**
+   * The field that names a document's owner: a host or, in the sandbox, a sandbox. A sandbox's documents are deleted
+   * with it. Without this option, the documents belong to no owner.
+   */
+  owner?: 'owner_id' | '_id'
+}
+
+/** A collection's definition, which opens its model on a connection. */
+interface Definition<T, Id> {
+  (db: Db): ModelOf<T, Id>
+  readonly owner: CollectionOptions['owner']
 }
 
 /** A model whose driver collection knows the type of the documents' `_id`, which need not be an `ObjectId`. */

@@ -14,7 +14,7 @@ type Lock = Stored<typeof fields>
 const schema = schemaOf(fields)
 schema.index({ owner_id: 1 }, { name: 'lock_host' })
 
-export const lockModel = modelOf<Lock>('locks', schema)
+export const lockModel = modelOf<Lock>('locks', schema, { owner: 'owner_id' })
 
 /** A lock that belongs to one host. */
 export interface HostLock {

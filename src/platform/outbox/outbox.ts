@@ -29,7 +29,7 @@ schema.index({ topic: 1, parked: 1, due_at: 1 }, { name: 'job_lane' })
 schema.index({ parked: -1, created_at: 1 }, { name: 'job_age' })
 schema.index({ owner_id: 1 }, { name: 'job_host' })
 
-export const jobModel = modelOf<Job>('outbox', schema)
+export const jobModel = modelOf<Job>('outbox', schema, { owner: 'owner_id' })
 
 /** Adds a job within the transaction of the change that requires it. */
 export async function enqueueJob(

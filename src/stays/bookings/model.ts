@@ -53,4 +53,4 @@ schema.index({ owner_id: 1, room_type_id: 1, checkout_at: 1 }, { name: 'booking_
 schema.index({ id: 1 }, { name: 'booking_number' })
 schema.index({ owner_id: 1, user_id: 1, id: 1 }, { name: 'booking_user' })
 
-export const bookingModel = modelOf<StoredBooking>('bookings', schema)
+export const bookingModel = modelOf<StoredBooking>('bookings', schema, { owner: 'owner_id' })

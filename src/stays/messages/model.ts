@@ -28,7 +28,7 @@ schema.index({ owner_id: 1, id: 1 }, { unique: true, name: 'message_id' })
 schema.index({ owner_id: 1, version: 1 }, { unique: true, name: 'message_version' })
 schema.index({ owner_id: 1, booking_id: 1, version: 1 }, { name: 'message_booking_version' })
 
-export const messageModel = modelOf<StoredMessage>('messages', schema)
+export const messageModel = modelOf<StoredMessage>('messages', schema, { owner: 'owner_id' })
 
 const conversationFields = {
   owner_id: field.number,
@@ -52,4 +52,6 @@ export type Conversation = Stored<typeof conversationFields>
 const conversationSchema = schemaOf(conversationFields)
 conversationSchema.index({ owner_id: 1, booking_id: 1 }, { unique: true, name: 'conversation_booking' })
 
-export const conversationModel = modelOf<Conversation>('conversations', conversationSchema)
+export const conversationModel = modelOf<Conversation>('conversations', conversationSchema, {
+  owner: 'owner_id',
+})

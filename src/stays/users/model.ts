@@ -42,4 +42,4 @@ schema.index({ owner_id: 1, email_key: 1 }, { unique: true, name: emailIndex })
 schema.index({ email_key: 1 }, { name: 'user_address' })
 schema.index({ id: 1 }, { name: 'user_number' })
 
-export const userModel = modelOf<StoredUser>('users', schema)
+export const userModel = modelOf<StoredUser>('users', schema, { owner: 'owner_id' })

@@ -16,4 +16,4 @@ const schema = schemaOf(fields)
 schema.index({ owner_id: 1, id: 1 }, { unique: true, name: 'rate_job_id' })
 schema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'rate_job_expiry' })
 
-export const rateJobModel = modelOf<RateJob>('rate_jobs', schema)
+export const rateJobModel = modelOf<RateJob>('rate_jobs', schema, { owner: 'owner_id' })
