@@ -15,7 +15,7 @@ function toRecord(webhook: Webhook) {
   return { ...serializeWebhook(webhook), host_id: webhook.owner_id, ...toGap(webhook) }
 }
 
-/** Returns the versions after which a partner must read the feeds to catch up after the endpoint's last outage. */
+/** Returns the versions after which a partner must read the feeds to catch up after the webhook's last outage. */
 function toGap({ last_outage: gap }: Webhook) {
   return {
     bookings_after: gap && toVersion(gap.bookings_after),
@@ -77,7 +77,7 @@ const deliveries = command({
   },
 })
 
-/** Defines a command that turns an endpoint off or on. */
+/** Defines a command that turns a webhook off or on. */
 function switchCommand(name: 'disable' | 'enable', description: string) {
   return command({
     meta: { name, description },

@@ -13,7 +13,7 @@ export interface WebhookMessage {
 /**
  * Returns the headers with which the service would send a hint, so that you can test your receiver.
  *
- * @param secret the endpoint's secret, `whsec_…`
+ * @param secret the webhook's secret, `whsec_…`
  * @throws WebhookError if the secret is malformed
  */
 export async function signWebhook(

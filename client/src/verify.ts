@@ -27,7 +27,7 @@ const maxSignatures = 10
  * Verifies a hint's signature and time, as Standard Webhooks specifies.
  *
  * @param body the body exactly as it was received, byte for byte
- * @param secrets the endpoint's secret, `whsec_…`; both secrets during a rotation
+ * @param secrets the webhook's secret, `whsec_…`; both secrets during a rotation
  * @throws WebhookError if the hint cannot be trusted
  */
 export async function verifyWebhook(

@@ -43,7 +43,7 @@ export interface AppContext {
 
 /** Sends hints to webhooks. */
 export interface Webhooks {
-  /** Checks for due deliveries immediately, for example after an endpoint was changed or a delivery was requested. */
+  /** Checks for due deliveries immediately, for example after a webhook was changed or a delivery was requested. */
   wake(): void
 }
 

@@ -13,7 +13,7 @@ import { median, withDataDir } from './measure.ts'
 import { atLeast, type Row } from './table.ts'
 
 const hosts = 10
-/** One host's endpoints: three healthy ones, one that responds 500 to 30 % of hints, and one that hangs. */
+/** One host's webhooks: three healthy ones, one that responds 500 to 30 % of hints, and one that hangs. */
 const mixedEndpoints = ['well', 'well', 'well', 'failing', 'hanging']
 const allWell = Array<string>(5).fill('well')
 const changesPerSecond = Number(process.env.RATE ?? 60)
@@ -26,11 +26,11 @@ interface Round {
   killEverySeconds: number
 }
 
-/** Starts a server that records the hints that reach the endpoints. An endpoint's path is its name. */
+/** Starts a server that records the hints that reach the webhooks. A webhook's path is its name. */
 function startReceiver() {
-  /** When each version of a booking first reached each endpoint, and how many times it arrived. */
+  /** When each version of a booking first reached each webhook, and how many times it arrived. */
   const arrivals = new Map<string, { at: number; times: number }>()
-  /** The latest version of each booking that each endpoint has accepted. */
+  /** The latest version of each booking that each webhook has accepted. */
   const taken = new Map<string, string>()
   const server = Bun.serve({
     hostname: '127.0.0.1',
@@ -118,11 +118,11 @@ interface PartnerOptions {
   host: number
   serviceUrl: string
   receiverUrl: string
-  /** One kind for each endpoint. */
+  /** One kind for each webhook. */
   kinds: string[]
 }
 
-/** Creates a host with an endpoint of each given kind, and a stay that can be booked. */
+/** Creates a host with a webhook of each given kind, and a stay that can be booked. */
 async function makePartner(db: Db, { host, serviceUrl, receiverUrl, kinds }: PartnerOptions) {
   const { key, send } = await makeActor({ db, clock: systemClock }, sender(fetch, serviceUrl), {
     rateLimit: 1_000_000_000,
@@ -140,7 +140,7 @@ async function makePartner(db: Db, { host, serviceUrl, receiverUrl, kinds }: Par
 
 type Partner = Awaited<ReturnType<typeof makePartner>>
 
-/** A booking's last version, the time at which the service acknowledged it, and the endpoints that expect a hint. */
+/** A booking's last version, the time at which the service acknowledged it, and the webhooks that expect a hint. */
 interface Final {
   booking: number
   version: string
@@ -166,7 +166,7 @@ async function write(senders: Senders, partners: Partner[], changes: number): Pr
   return finals
 }
 
-/** Returns the endpoint and booking of each waiting hint, and each endpoint's position in the feed. */
+/** Returns the webhook and booking of each waiting hint, and each webhook's position in the feed. */
 async function waitingHints(db: Db) {
   const webhooks = await webhookModel(db).find().lean()
   const nameOf = (url: string) => new URL(url).pathname.slice(1)
@@ -251,7 +251,7 @@ function rowsOf(name: string, { well, missing, sick, lost, doubled, came, lag }:
 const hookedHosts = 8
 const burstMilliseconds = 4000
 
-/** Compares the booking rate of hosts with five endpoints each to that of hosts without endpoints. */
+/** Compares the booking rate of hosts with five webhooks each to that of hosts without webhooks. */
 async function besideEndpoints(): Promise<Row> {
   return withReceiver(async ({ settings, db, receiver }) => {
     const service = await startService(settings)
@@ -283,7 +283,7 @@ async function besideEndpoints(): Promise<Row> {
     await service.stop()
     const ratio = median(perSecond.beside) / median(perSecond.without)
     return atLeast({
-      work: 'bookings of hosts with five endpoints',
+      work: 'bookings of hosts with five webhooks',
       ratio,
       limit: 0.7,
       of: 'those of hosts without',
@@ -291,7 +291,7 @@ async function besideEndpoints(): Promise<Row> {
   })
 }
 
-/** Measures hints to 50 endpoints: with all healthy, with some failing, and with senders killed every few seconds. */
+/** Measures hints to 50 webhooks: with all healthy, with some failing, and with senders killed every few seconds. */
 export async function hints(): Promise<Row[]> {
   const changes = Number(process.env.CHANGES ?? 10_000)
   const killEverySeconds = Number(process.env.KILL_EVERY ?? 4)

@@ -6,7 +6,7 @@ const path = '/v1/webhooks'
 /** Both types of event. */
 export const bothEvents = ['booking.changed', 'message.created']
 
-/** Creates a partner with a booking and an endpoint. */
+/** Creates a partner with a booking and a webhook. */
 export async function hookedPartner(service: Pick<TestApp, 'actor'>, url: string, events = bothEvents) {
   const actor = await service.actor()
   const { booking_id, user_id, listing_id, room_type_id } = await seedBooking(actor)
@@ -24,7 +24,7 @@ export async function hookedPartner(service: Pick<TestApp, 'actor'>, url: string
   }
 }
 
-/** Returns the deliveries of an endpoint, newest first. */
+/** Returns the deliveries of a webhook, newest first. */
 export async function deliveriesOf(actor: Actor, id: number) {
   return (await actor.send('GET', `${path}/${id}/deliveries`)).body.data
 }

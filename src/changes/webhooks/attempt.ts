@@ -28,7 +28,7 @@ export type AttemptContext = PostContext & {
 export type AttemptWriter = (outcome: Outcome) => Promise<void>
 
 /**
- * How long outcomes are collected, across all endpoints, before they are stored together. Storing them one by
+ * How long outcomes are collected, across all webhooks, before they are stored together. Storing them one by
  * one would keep the database busier with hints than with bookings.
  */
 const batchMilliseconds = 10
@@ -49,13 +49,13 @@ export interface PlannedAttempt {
   webhook: Webhook
   delivery: WebhookDelivery
   turn: Turn
-  /** Returns true if the endpoint may have a recorded failure, which a success must clear. */
+  /** Returns true if the webhook may have a recorded failure, which a success must clear. */
   mayBeFailing: () => boolean
 }
 
 /**
  * Attempts a delivery once and stores the outcome: delivered, to be retried, or given up. Returns false if the attempt
- * counts as a failure of the endpoint. Turns off an endpoint that responds 410 or has been failing for five days
+ * counts as a failure of the webhook. Turns off a webhook that responds 410 or has been failing for five days
  * (decisions §21).
  */
 export async function attempt(
@@ -141,10 +141,10 @@ export function fieldsOf({ status, milliseconds, failure, detail }: PostResult) 
 /** Pause after each failed attempt, in seconds (decisions §21). */
 const pauses = [5, 300, 1800, 7200, 18_000, 36_000, 50_400]
 const maxRetryAfterSeconds = 3600
-/** Time after which a failing endpoint is turned off. */
+/** Time after which a failing webhook is turned off. */
 const failingMilliseconds = 5 * 86_400_000
 
-/** Returns the time at which an endpoint that has been failing since the given time is turned off. */
+/** Returns the time at which a webhook that has been failing since the given time is turned off. */
 export function failingUntil(failingSince: Date): Date {
   return new Date(failingSince.getTime() + failingMilliseconds)
 }

@@ -9,20 +9,20 @@ import {
 } from './deliveries-store.ts'
 import { type HintReader, type NewHint, positionsAfter, positionsAt } from './feeds.ts'
 import type { Webhook, WebhookDelivery } from './model.ts'
-import { maxPerSecondOfEndpoint, type OriginContext, type Turn, takeTurns } from './origin-limit.ts'
+import { maxPerSecondOfWebhook, type OriginContext, type Turn, takeTurns } from './origin-limit.ts'
 import type { Positions } from './store.ts'
 
-/** Maximum number of concurrent attempts to one endpoint (decisions §21). */
+/** Maximum number of concurrent attempts to one webhook (decisions §21). */
 const maxInFlight = 10
-/** Maximum number of waiting hints per endpoint; further changes wait in the feeds. */
+/** Maximum number of waiting hints per webhook; further changes wait in the feeds. */
 const maxWaiting = 10_000
 /** Pause while the rate limit is exhausted, long enough for several attempts to begin together afterwards. */
 const ratePauseMilliseconds = 250
 /** Pause while another process's attempts are in progress, or while too many hints are waiting. */
 const longPauseMilliseconds = 2000
 
-/** This process's attempts to deliver hints to one endpoint. */
-export interface EndpointAttempts {
+/** This process's attempts to deliver hints to one webhook. */
+export interface WebhookAttempts {
   inFlight: InFlight
   /** Start times of the attempts within the last second, oldest first. */
   startedAt: number[]
@@ -34,8 +34,8 @@ export interface EndpointAttempts {
   hasBlockedHint: boolean
 }
 
-/** Returns the state of an endpoint that this process has not attempted yet. */
-export function newEndpointAttempts(): EndpointAttempts {
+/** Returns the state of a webhook that this process has not attempted yet. */
+export function newWebhookAttempts(): WebhookAttempts {
   return {
     inFlight: new Map(),
     startedAt: [],
@@ -45,10 +45,10 @@ export function newEndpointAttempts(): EndpointAttempts {
   }
 }
 
-/** An endpoint that may have hints to send or may have to be turned off. */
-export interface EndpointWork {
+/** A webhook that may have hints to send or may have to be turned off. */
+export interface WebhookWork {
   webhook: Webhook
-  own: EndpointAttempts
+  own: WebhookAttempts
   /** Number of stored hints with status `waiting`, including hints that are being attempted. */
   waiting: number
   /** True if a stored hint is due. */
@@ -57,32 +57,32 @@ export interface EndpointWork {
   isBehind: boolean
   /** The host's clock, read before the feeds. */
   clock: HostClock | undefined
-  /** Reason to turn the endpoint off; null to leave it on. */
+  /** Reason to turn the webhook off; null to leave it on. */
   turnOffReason: 'key_ended' | 'failing' | null
 }
 
-/** The attempts that an endpoint may begin now. */
-export interface ChosenAttempts extends EndpointWork {
+/** The attempts that a webhook may begin now. */
+export interface ChosenAttempts extends WebhookWork {
   /** Stored hints to attempt. */
   stored: WaitingDelivery[]
   /** New hints to store, each marked as begun or, if an attempt for its booking is in progress, as waiting. */
   created: WebhookDelivery[]
   /** A turn for each attempt that begins. Turns that are left over must be given back. */
   turns: Turn[]
-  /** The endpoint's new positions; null if they do not change. */
+  /** The webhook's new positions; null if they do not change. */
   positions: Positions | null
   /** Time until the host's next check; infinite if the end of an attempt or the next change triggers that check. */
   pauseMilliseconds: number
 }
 
 /**
- * Chooses the attempts that an endpoint may begin: at most ten in progress, one per booking, and twenty per second.
+ * Chooses the attempts that a webhook may begin: at most ten in progress, one per booking, and twenty per second.
  * Stored hints come first. New hints are created from the feeds only while further attempts may begin, so that a
  * backlog stays in the feeds.
  */
 export async function chooseAttempts(
   app: OriginContext & { db: Db },
-  work: EndpointWork,
+  work: WebhookWork,
   now: Date,
   read: HintReader,
 ): Promise<ChosenAttempts> {
@@ -95,7 +95,7 @@ export async function chooseAttempts(
   own.startedAt = withinSecond(own.startedAt)
   const slots = Math.max(
     0,
-    Math.min(maxInFlight - inFlight.size, maxPerSecondOfEndpoint - own.startedAt.length),
+    Math.min(maxInFlight - inFlight.size, maxPerSecondOfWebhook - own.startedAt.length),
   )
   const found = isDue && slots > 0 ? await findDue(app.db, webhook, { inFlight, now, limit: slots + 1 }) : []
   const due = firstOfEachBooking(found.slice(0, slots))
@@ -117,13 +117,13 @@ export async function chooseAttempts(
   own.mayHoldBack = inFlight.size > 0 || hasMore || own.hasBlockedHint
   const newPositions = () => {
     if (taken.length > 0) return positionsAfter(webhook, taken)
-    // After a restore, clocks are ahead of the feeds. An endpoint that stayed behind could never be turned off.
+    // After a restore, clocks are ahead of the feeds. A webhook that stayed behind could never be turned off.
     return canRead && hints.length === 0 ? positionsAt(webhook, work.clock) : null
   }
   const pause = () => {
     if (turns.length < possible) return ratePauseMilliseconds
     if (isFull || inFlight.size > own.inFlight.size) return longPauseMilliseconds
-    if (hasMore && own.startedAt.length + possible >= maxPerSecondOfEndpoint) return ratePauseMilliseconds
+    if (hasMore && own.startedAt.length + possible >= maxPerSecondOfWebhook) return ratePauseMilliseconds
     return hasMore && inFlight.size + possible < maxInFlight ? 0 : Number.POSITIVE_INFINITY
   }
   return {

@@ -6,11 +6,11 @@ import { type Hint, type WebhookEvent, webhookEvents } from './hint.ts'
 import { type Webhook, type WebhookDelivery, webhookDeliveryModel } from './model.ts'
 import type { WebhookId } from './store.ts'
 
-/** Maximum number of an endpoint's deliveries that are shown to a partner (decisions §21). */
+/** Maximum number of a webhook's deliveries that are shown to a partner (decisions §21). */
 export const shownDeliveries = 100
 const keptMilliseconds = 7 * 86_400_000
 
-/** Returns the filter for one endpoint's deliveries. */
+/** Returns the filter for one webhook's deliveries. */
 const webhookFilter = ({ owner_id, id: webhook_id }: WebhookId) => ({ owner_id, webhook_id })
 
 /** Returns a delivery's id, which is also its `webhook-id` and stays the same through retries and resends. */
@@ -75,7 +75,7 @@ export async function addHints(db: Db, session: Session, hints: WebhookDelivery[
   await webhookDeliveryModel(db).collection.bulkWrite(writes, { session })
 }
 
-/** Returns the oldest version among an endpoint's waiting hints for an event; null if none is waiting. */
+/** Returns the oldest version among a webhook's waiting hints for an event; null if none is waiting. */
 export async function oldestWaiting(db: Db, webhook: WebhookId, event: WebhookEvent): Promise<string | null> {
   const oldest = await webhookDeliveryModel(db)
     .collection.find<{ payload: Hint }>({ ...webhookFilter(webhook), status: 'waiting', event })
@@ -86,8 +86,8 @@ export async function oldestWaiting(db: Db, webhook: WebhookId, event: WebhookEv
 }
 
 /**
- * Returns the ids of an endpoint's waiting hints for the given events. Read in the transaction that changes the
- * endpoint, they include every hint that a concurrent check has stored for the endpoint as it was.
+ * Returns the ids of a webhook's waiting hints for the given events. Read in the transaction that changes the
+ * webhook, they include every hint that a concurrent check has stored for the webhook as it was.
  */
 export async function findWaitingIds(
   db: Db,
@@ -117,7 +117,7 @@ export async function insertDelivery(db: Db, delivery: WebhookDelivery): Promise
 }
 
 /**
- * Returns the number of waiting deliveries and the time of the earliest next attempt for each of the hosts' endpoints
+ * Returns the number of waiting deliveries and the time of the earliest next attempt for each of the hosts' webhooks
  * that has waiting deliveries.
  */
 export function countWaiting(
@@ -136,10 +136,10 @@ export function countWaiting(
 /** A delivery whose next attempt is scheduled. */
 export type WaitingDelivery = WebhookDelivery & { next_attempt_at: Date }
 
-/** Booking ids of an endpoint's deliveries in flight, by delivery id; null for a test. */
+/** Booking ids of a webhook's deliveries in flight, by delivery id; null for a test. */
 export type InFlight = Map<string, number | null>
 
-/** Returns an endpoint's deliveries that are in flight in any process, except those whose attempt is presumed lost. */
+/** Returns a webhook's deliveries that are in flight in any process, except those whose attempt is presumed lost. */
 export async function findInFlight(db: Db, webhook: WebhookId, now: Date): Promise<InFlight> {
   const trying = {
     ...webhookFilter(webhook),
@@ -154,7 +154,7 @@ export async function findInFlight(db: Db, webhook: WebhookId, now: Date): Promi
 }
 
 /**
- * Returns an endpoint's due deliveries, most overdue first, except those for a booking that already has a delivery in
+ * Returns a webhook's due deliveries, most overdue first, except those for a booking that already has a delivery in
  * flight.
  */
 export function findDue(
@@ -220,7 +220,7 @@ export async function endAttempts(db: Db, outcomes: readonly Outcome[]): Promise
   await webhookDeliveryModel(db).collection.bulkWrite(writes)
 }
 
-/** Returns the `booking.changed` hints created for a host's endpoints since a given time, oldest first. */
+/** Returns the `booking.changed` hints created for a host's webhooks since a given time, oldest first. */
 export function findBookingHints(db: Db, ownerId: number, since: Date): Promise<WebhookDelivery[]> {
   return webhookDeliveryModel(db)
     .find({ owner_id: ownerId, event: 'booking.changed', created_at: { $gte: since } })
@@ -228,7 +228,7 @@ export function findBookingHints(db: Db, ownerId: number, since: Date): Promise<
     .lean()
 }
 
-/** Returns an endpoint's latest deliveries, newest first. */
+/** Returns a webhook's latest deliveries, newest first. */
 export function listDeliveries(db: Db, webhook: WebhookId, now: Date): Promise<WebhookDelivery[]> {
   return webhookDeliveryModel(db)
     .find({ ...webhookFilter(webhook), expires_at: { $gt: now } })
@@ -237,7 +237,7 @@ export function listDeliveries(db: Db, webhook: WebhookId, now: Date): Promise<W
     .lean()
 }
 
-/** Deletes an endpoint's finished deliveries, except the newest, which partners can see. */
+/** Deletes a webhook's finished deliveries, except the newest, which partners can see. */
 export async function trimDeliveries(db: Db, webhook: WebhookId): Promise<void> {
   const ended = { ...webhookFilter(webhook), status: { $ne: 'waiting' } }
   await keepNewest(webhookDeliveryModel(db), ended, shownDeliveries)
@@ -247,7 +247,7 @@ export async function trimDeliveries(db: Db, webhook: WebhookId): Promise<void> 
  * Makes a delivery due again, under the same `webhook-id`.
  *
  * @throws DomainError `not_found`, even for text that is not an id; `conflict` while the delivery is being attempted,
- * or if the endpoint is off
+ * or if the webhook is off
  */
 export async function resendDelivery(
   db: Db,

@@ -14,7 +14,7 @@ export interface NewHint {
 }
 
 /**
- * A feed whose changes hints announce: its event, the endpoint field that stores the position, and its counter in the
+ * A feed whose changes hints announce: its event, the webhook field that stores the position, and its counter in the
  * host's clock.
  */
 interface HintFeed {
@@ -59,14 +59,14 @@ function hintFeed<Row extends { trace: string | null }>(
   }
 }
 
-/** Returns true if a feed's clock is past the endpoint's position, so there may be rows without hints. */
+/** Returns true if a feed's clock is past the webhook's position, so there may be rows without hints. */
 export function isBehind(webhook: Webhook, clock: HostClock | undefined): boolean {
   return feedsOf(webhook).some(
     ({ position, counter }) => (clock?.[counter] ?? 0) * 1000 > webhook[position].getTime(),
   )
 }
 
-/** Returns an endpoint's positions after the given hints have been created. */
+/** Returns a webhook's positions after the given hints have been created. */
 export function positionsAfter(webhook: Webhook, made: NewHint[]): Positions {
   const { bookings_seen, messages_seen } = webhook
   const seen = { bookings_seen, messages_seen }
@@ -76,7 +76,7 @@ export function positionsAfter(webhook: Webhook, made: NewHint[]): Positions {
 }
 
 /**
- * Returns an endpoint's positions after its feeds had no new rows. Each position is the clock's version or, if later,
+ * Returns a webhook's positions after its feeds had no new rows. Each position is the clock's version or, if later,
  * the current position. The clock must have been read before the feeds.
  */
 export function positionsAt(webhook: Webhook, clock: HostClock | undefined): Positions {
@@ -87,10 +87,10 @@ export function positionsAt(webhook: Webhook, clock: HostClock | undefined): Pos
   return seen
 }
 
-/** Reads an endpoint's next hints, sorted by version. `mayBeMore` is true if further hints may follow. */
+/** Reads a webhook's next hints, sorted by version. `mayBeMore` is true if further hints may follow. */
 export type HintReader = (webhook: Webhook) => Promise<{ hints: NewHint[]; mayBeMore: boolean }>
 
-/** Returns a reader of a host's feeds. Endpoints with the same position share one query for up to `limit` rows. */
+/** Returns a reader of a host's feeds. Webhooks with the same position share one query for up to `limit` rows. */
 export function hintReader(db: Db, ownerId: number, limit: number): HintReader {
   const pages = new Map<string, Promise<NewHint[]>>()
   return async (webhook) => {

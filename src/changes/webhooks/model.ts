@@ -19,7 +19,7 @@ const fields = {
   enabled: field.flag,
   disabled_at: field.momentOrNull,
   disabled_reason: field.literalOrNull<DisabledReason>(),
-  /** Id of the key that created the endpoint or took it over. */
+  /** Id of the key that created the webhook or took it over. */
   created_by: field.number,
   created_at: field.moment,
   /**
@@ -32,13 +32,13 @@ const fields = {
   messages_seen: field.moment,
   /** Time of the first failure since the last success; null if no attempt has failed since then. */
   failing_since: field.momentOrNull,
-  /** Versions after which hints may be missing; set while the endpoint is failing or off. */
+  /** Versions after which hints may be missing; set while the webhook is failing or off. */
   undelivered_since: field.objectOrNull(gapFields),
-  /** The value that `undelivered_since` had when the endpoint was last turned on again. */
+  /** The value that `undelivered_since` had when the webhook was last turned on again. */
   last_outage: field.objectOrNull(gapFields),
 }
 
-/** An endpoint that receives hints. */
+/** A webhook that receives hints. */
 export type Webhook = Stored<typeof fields>
 
 const schema = schemaOf(fields)
@@ -78,7 +78,7 @@ const deliveryFields = {
   expires_at: field.moment,
 }
 
-/** A hint to one endpoint, and its outcome. Its `webhook-id` is derived from `_id`. */
+/** A hint to one webhook, and its outcome. Its `webhook-id` is derived from `_id`. */
 export type WebhookDelivery = Stored<typeof deliveryFields> & { _id: Types.ObjectId }
 
 const delivery = schemaOf<typeof deliveryFields, WebhookDelivery>(deliveryFields)

@@ -8,8 +8,8 @@ import type { Webhook } from './model.ts'
  * limit, a partner could use the sandbox's scenarios and clock to flood someone else's server.
  */
 const maxPerSecond = 10
-/** Maximum number of attempts per second to one endpoint, so that a backlog does not flood it (decisions §21). */
-export const maxPerSecondOfEndpoint = 20
+/** Maximum number of attempts per second to one webhook, so that a backlog does not flood it (decisions §21). */
+export const maxPerSecondOfWebhook = 20
 /** A little more than a second, because the receiver's clock may run slower than ours. */
 const windowMilliseconds = 1020
 /**
@@ -102,7 +102,7 @@ export async function awaitTurn(app: OriginContext, url: string): Promise<Turn |
 
 /**
  * Waits until an attempt that an API request triggered may start. In a sandbox, the origin's limit applies. On live
- * data, the endpoint's tests and resends have their own limit. The process that sends the endpoint's hints limits all
+ * data, the webhook's tests and resends have their own limit. The process that sends the webhook's hints limits all
  * other live attempts.
  *
  * @throws DomainError `conflict` with a retry time if the attempt would have to wait for more than five seconds
@@ -112,19 +112,19 @@ export async function requireTurn(
   { id, url }: Pick<Webhook, 'id' | 'url'>,
 ): Promise<Turn> {
   const isLive = app.environment.name === 'live'
-  const turn = isLive ? await awaitTurnOfEndpoint(app, id) : await awaitTurn(app, url)
+  const turn = isLive ? await awaitTurnOfWebhook(app, id) : await awaitTurn(app, url)
   if (turn) return turn
   const message = isLive
-    ? `At most ${maxPerSecondOfEndpoint} tests and resends of a webhook can start per second; try again`
+    ? `At most ${maxPerSecondOfWebhook} tests and resends of a webhook can start per second; try again`
     : `Sandboxes send at most ${maxPerSecond} hints per second to one origin; try again`
   throw new DomainError('conflict', message, [], 1)
 }
 
-/** Waits until an endpoint's own limit allows a test or a resend. Returns null after five seconds. */
-async function awaitTurnOfEndpoint({ rateLimiter }: OriginContext, id: number): Promise<Turn | null> {
+/** Waits until a webhook's own limit allows a test or a resend. Returns null after five seconds. */
+async function awaitTurnOfWebhook({ rateLimiter }: OriginContext, id: number): Promise<Turn | null> {
   const deadline = performance.now() + maxWaitMilliseconds
   for (;;) {
-    const hit = await rateLimiter.hit(`hints:of ${id}`, maxPerSecondOfEndpoint, 1000)
+    const hit = await rateLimiter.hit(`hints:of ${id}`, maxPerSecondOfWebhook, 1000)
     if (hit.allowed) return unlimited
     if (performance.now() + hit.waitMilliseconds > deadline) return null
     await Bun.sleep(hit.waitMilliseconds)

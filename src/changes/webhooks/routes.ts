@@ -16,7 +16,7 @@ import { createWebhook, patchWebhook, removeWebhook, resend, rotateSecret, testW
 const access: Access = { permission: 'bookings.read' }
 const accessToOne: Access = { ...access, errors: ['not_found'] }
 
-/** Routes for managing the endpoints that hints are posted to (decisions §21). */
+/** Routes for managing the webhooks that hints are posted to (decisions §21). */
 export function webhookRoutes(app: AppContext) {
   const WebhookCreate = webhookCreate(app.config.webhooksAllowPrivate)
   const WebhookPatch = webhookPatch(app.config.webhooksAllowPrivate)

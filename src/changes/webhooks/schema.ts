@@ -12,7 +12,7 @@ import {
 import { type PrivateHost, privateHostOf } from './address.ts'
 import { webhookEvents } from './hint.ts'
 
-/** Reasons why an endpoint is off. */
+/** Reasons why a webhook is off. */
 const disabledReasons = ['gone', 'failing', 'partner', 'administrator', 'key_ended'] as const
 export type DisabledReason = (typeof disabledReasons)[number]
 
@@ -56,7 +56,7 @@ const checkUrl =
   ({ url: sent }, isValidAt) =>
     sent !== undefined && isValidAt('url') ? urlProblems(sent, allowsPrivate) : []
 
-/** Returns the problems with an endpoint's URL (decisions §21). */
+/** Returns the problems with a webhook's URL (decisions §21). */
 function urlProblems(address: string, allowsPrivate: boolean): Problem[] {
   const parsed = new URL(address)
   const problem = (message: string): Problem[] => [{ path: 'url', code: 'invalid', message }]
@@ -88,11 +88,11 @@ const fields = {
   created_by: output.integer('Id of the key that the webhook belongs to', 'id'),
 }
 
-/** An endpoint, as partners see it. */
+/** A webhook, as partners see it. */
 export const WebhookView = withTitle('Webhook', responseObject(fields))
 export type WebhookView = Static<typeof WebhookView>
 
-/** An endpoint with its new secret, which is shown only once. */
+/** A webhook with its new secret, which is shown only once. */
 export const WebhookWithSecret = withTitle(
   'WebhookWithSecret',
   responseObject({

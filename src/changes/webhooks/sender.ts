@@ -6,9 +6,9 @@ import { type AttemptContext, attempt, attemptWriter, failingUntil } from './att
 import {
   type ChosenAttempts,
   chooseAttempts,
-  type EndpointAttempts,
-  type EndpointWork,
-  newEndpointAttempts,
+  newWebhookAttempts,
+  type WebhookAttempts,
+  type WebhookWork,
   withinSecond,
 } from './choose.ts'
 import { addHints, beginAttempts, countWaiting, trimDeliveries } from './deliveries-store.ts'
@@ -33,10 +33,10 @@ const roundMilliseconds = 200
 const hostsPerRound = 1000
 /** Maximum number of hosts that are served concurrently. */
 const maxHosts = 100
-/** Maximum number of endpoints with attempts in progress; other endpoints wait for those attempts to end. */
-const maxEndpoints = 1000
-/** Maximum number of endpoints per host. Attempts to all of a host's endpoints begin together. */
-const endpointsPerHost = 5
+/** Maximum number of webhooks with attempts in progress; other webhooks wait for those attempts to end. */
+const maxWebhooks = 1000
+/** Maximum number of webhooks per host. Attempts to all of a host's webhooks begin together. */
+const webhooksPerHost = 5
 /** Maximum number of rows read from each feed per check: twice the number of attempts that may be in progress. */
 const rowsPerCheck = 20
 /**
@@ -58,8 +58,8 @@ export class HintSender {
   /** Time of each host's next planned check, on the host's clock, by host id. */
   private readonly plannedChecks = new Map<number, Date>()
   private readonly serving = new Map<number, Promise<void>>()
-  /** This process's attempts, by host and id of the endpoint. */
-  private readonly attempts = new Map<string, EndpointAttempts>()
+  /** This process's attempts, by host and id of the webhook. */
+  private readonly attempts = new Map<string, WebhookAttempts>()
   private readonly unfinished = new Set<Promise<void>>()
   /**
    * Ends the pause before the next round. Messages never merge, so without this, a burst of messages about one booking
@@ -121,7 +121,7 @@ export class HintSender {
       try {
         const works = await this.findWork()
         const sending = [...this.attempts.values()].filter(({ inFlight }) => inFlight.size > 0).length
-        const room = Math.min(maxHosts, Math.floor((maxEndpoints - sending) / endpointsPerHost))
+        const room = Math.min(maxHosts, Math.floor((maxWebhooks - sending) / webhooksPerHost))
         for (const [ownerId, work] of works)
           if (this.serving.size < room) this.serving.set(ownerId, this.serve(ownerId, work))
           else this.hostsToCheck.add(ownerId)
@@ -135,7 +135,7 @@ export class HintSender {
   }
 
   /** Returns the work for the hosts to check, by host id. */
-  private async findWork(): Promise<Map<number, EndpointWork[]>> {
+  private async findWork(): Promise<Map<number, WebhookWork[]>> {
     const { db, clock } = this.app
     if (this.mustCheckAll) {
       this.mustCheckAll = false
@@ -156,7 +156,7 @@ export class HintSender {
     ])
     const clockOf = new Map(clocks.map((one) => [one._id, one]))
     const countOf = new Map(counts.map((one) => [nameOf(one._id), one]))
-    const works: EndpointWork[] = []
+    const works: WebhookWork[] = []
     for (const webhook of webhooks) {
       const { owner_id, failing_since } = webhook
       const { count, next } = countOf.get(nameOf(webhook)) ?? { count: 0, next: null }
@@ -179,10 +179,10 @@ export class HintSender {
   }
 
   /**
-   * Turns off the endpoints that have failed for too long or whose key has ended, stores the hints created from the
+   * Turns off the webhooks that have failed for too long or whose key has ended, stores the hints created from the
    * feeds, and begins the chosen attempts.
    */
-  private async serve(ownerId: number, works: EndpointWork[]): Promise<void> {
+  private async serve(ownerId: number, works: WebhookWork[]): Promise<void> {
     const { app } = this
     const { db } = app
     const now = app.clock(ownerId)
@@ -236,11 +236,7 @@ export class HintSender {
   }
 
   /** Attempts a delivery, and checks its host again if the attempt failed or other hints may have waited for it. */
-  private async attempt(
-    { webhook, own }: EndpointWork,
-    delivery: WebhookDelivery,
-    turn: Turn,
-  ): Promise<void> {
+  private async attempt({ webhook, own }: WebhookWork, delivery: WebhookDelivery, turn: Turn): Promise<void> {
     const { app } = this
     const name = String(delivery._id)
     own.inFlight.set(name, delivery.booking_id)
@@ -265,9 +261,9 @@ export class HintSender {
     if (own.hasBlockedHint) this.skipPause.resolve()
   }
 
-  private attemptsOf(webhook: WebhookId): EndpointAttempts {
+  private attemptsOf(webhook: WebhookId): WebhookAttempts {
     const name = nameOf(webhook)
-    const own = this.attempts.get(name) ?? newEndpointAttempts()
+    const own = this.attempts.get(name) ?? newWebhookAttempts()
     this.attempts.set(name, own)
     return own
   }
@@ -284,15 +280,15 @@ export class HintSender {
   }
 }
 
-/** What a round has read about an endpoint. */
-interface EndpointFacts extends Pick<EndpointWork, 'webhook' | 'own' | 'waiting' | 'clock'> {
+/** What a round has read about a webhook. */
+interface EndpointFacts extends Pick<WebhookWork, 'webhook' | 'own' | 'waiting' | 'clock'> {
   /** Time of the earliest next attempt; null if no hint is waiting. */
   next: Date | null
   now: Date
 }
 
-/** Returns the work for an endpoint, without regard to its key. */
-function workOf({ webhook, own, waiting, next, clock, now }: EndpointFacts): EndpointWork {
+/** Returns the work for a webhook, without regard to its key. */
+function workOf({ webhook, own, waiting, next, clock, now }: EndpointFacts): WebhookWork {
   const hasNews = isBehind(webhook, clock)
   const isIdle = waiting + own.inFlight.size === 0 && !hasNews
   const isOverdue = webhook.failing_since !== null && failingUntil(webhook.failing_since) <= now

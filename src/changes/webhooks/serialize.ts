@@ -7,7 +7,7 @@ import type { Webhook, WebhookDelivery } from './model.ts'
 import type { DeliveryView, WebhookView } from './schema.ts'
 import { isUsable } from './switch.ts'
 
-/** Returns an endpoint as partners see it, without its secrets. */
+/** Returns a webhook as partners see it, without its secrets. */
 export function serializeWebhook(webhook: Webhook): WebhookView {
   const { id, url, events, enabled, disabled_at, disabled_reason, created_by } = webhook
   return {
@@ -22,7 +22,7 @@ export function serializeWebhook(webhook: Webhook): WebhookView {
 }
 
 /**
- * Returns endpoints as one of the host's keys sees them. If an endpoint belongs to another usable key, its URL is shown
+ * Returns webhooks as one of the host's keys sees them. If a webhook belongs to another usable key, its URL is shown
  * without its query or fragment, which may contain a secret.
  */
 export async function showWebhooks(

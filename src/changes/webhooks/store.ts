@@ -7,11 +7,11 @@ import type { SecretBox } from '../../platform/secrets/secret-box.ts'
 import { hostQueue, nextSequence } from '../../versions/host-clock-store.ts'
 import { type Webhook, webhookDeliveryModel, webhookModel } from './model.ts'
 
-/** Identifies an endpoint. */
+/** Identifies a webhook. */
 export type WebhookId = Pick<Webhook, 'owner_id' | 'id'>
 
 /**
- * Changes a host's endpoints in a transaction that also moves the host's clock. The clock serializes such changes, even
+ * Changes a host's webhooks in a transaction that also moves the host's clock. The clock serializes such changes, even
  * across processes, and its change event notifies the hint sender.
  *
  * @throws DomainError `conflict` if the host's clock is gone because its sandbox was cleared
@@ -27,7 +27,7 @@ export function inHostTransaction<T>(
   })
 }
 
-/** Returns the endpoints of a host, or of all hosts for administrators, sorted by host and id. */
+/** Returns the webhooks of a host, or of all hosts for administrators, sorted by host and id. */
 export function listWebhooks(db: Db, ownerId: number | 'all', limit = 0): Promise<Webhook[]> {
   return webhookModel(db)
     .find(ownerId === 'all' ? {} : { owner_id: ownerId }, { _id: 0 })
@@ -36,12 +36,12 @@ export function listWebhooks(db: Db, ownerId: number | 'all', limit = 0): Promis
     .lean()
 }
 
-/** Returns the number of a host's endpoints. */
+/** Returns the number of a host's webhooks. */
 export function countWebhooks(db: Db, ownerId: number, session: Session): Promise<number> {
   return webhookModel(db).countDocuments({ owner_id: ownerId }, { session })
 }
 
-/** Returns the host's endpoint with this id, or null. */
+/** Returns the host's webhook with this id, or null. */
 export function findWebhookIfAny(
   db: Db,
   { owner_id, id }: WebhookId,
@@ -51,7 +51,7 @@ export function findWebhookIfAny(
 }
 
 /**
- * Returns the host's endpoint with this id.
+ * Returns the host's webhook with this id.
  *
  * @throws DomainError `not_found`, even for an undefined id
  */
@@ -66,7 +66,7 @@ export async function findWebhook(
   return webhook
 }
 
-/** Returns the enabled endpoints, optionally only those of the given hosts and keys. */
+/** Returns the enabled webhooks, optionally only those of the given hosts and keys. */
 export function findEnabledWebhooks(
   db: Db,
   of: { hosts?: number[]; keys?: number[] } = {},
@@ -81,17 +81,17 @@ export function findEnabledWebhooks(
     .toArray()
 }
 
-/** Returns true if any host has an endpoint. */
+/** Returns true if any host has a webhook. */
 export async function hasWebhooks(db: Db): Promise<boolean> {
   return (await webhookModel(db).exists({})) !== null
 }
 
-/** Returns the ids of the hosts that have an enabled endpoint. */
+/** Returns the ids of the hosts that have an enabled webhook. */
 export function findHostsWithWebhooks(db: Db): Promise<number[]> {
   return webhookModel(db).distinct('owner_id', { enabled: true })
 }
 
-/** What is known of an endpoint when it is created. */
+/** What is known of a webhook when it is created. */
 type NewWebhook = Pick<
   Webhook,
   | 'owner_id'
@@ -105,7 +105,7 @@ type NewWebhook = Pick<
   | 'messages_seen'
 >
 
-/** Returns a new endpoint, which is on and has never failed. */
+/** Returns a new webhook, which is on and has never failed. */
 export function newWebhook(start: NewWebhook): Webhook {
   return {
     owner_id: start.owner_id,
@@ -126,13 +126,13 @@ export function newWebhook(start: NewWebhook): Webhook {
   }
 }
 
-/** Stores a new endpoint. */
+/** Stores a new webhook. */
 export async function insertWebhook(db: Db, webhook: Webhook, session: Session): Promise<void> {
   await webhookModel(db).create([webhook], { session })
 }
 
 /**
- * Changes an endpoint and returns its new state. Changes nothing and returns null if it is gone or no longer matches
+ * Changes a webhook and returns its new state. Changes nothing and returns null if it is gone or no longer matches
  * `seen`.
  */
 export function changeWebhook(
@@ -147,7 +147,7 @@ export function changeWebhook(
 }
 
 /**
- * Deletes an endpoint.
+ * Deletes a webhook.
  *
  * @throws DomainError `not_found`
  */
@@ -156,18 +156,18 @@ export async function deleteWebhook(db: Db, { owner_id, id }: WebhookId, session
   if (deletedCount === 0) throw notFound('Webhook')
 }
 
-/** Deletes an endpoint's delivery log, including the waiting deliveries. */
+/** Deletes a webhook's delivery log, including the waiting deliveries. */
 export async function deleteDeliveries(db: Db, { owner_id, id: webhook_id }: WebhookId): Promise<void> {
   await webhookDeliveryModel(db).deleteMany({ owner_id, webhook_id })
 }
 
-/** The versions up to which an endpoint's hints have been created. */
+/** The versions up to which a webhook's hints have been created. */
 export type Positions = Pick<Webhook, 'bookings_seen' | 'messages_seen'>
 
 /**
- * Moves the positions of a host's endpoints.
+ * Moves the positions of a host's webhooks.
  *
- * @throws DomainError `conflict` if an endpoint is off or another process has moved its positions
+ * @throws DomainError `conflict` if a webhook is off or another process has moved its positions
  */
 export async function movePositions(
   db: Db,
@@ -200,7 +200,7 @@ export async function clearRecordedFailure(db: Db, { owner_id, id, url }: Webhoo
 }
 
 /**
- * Returns an endpoint by its id alone, for administrators, who are not limited to one host.
+ * Returns a webhook by its id alone, for administrators, who are not limited to one host.
  *
  * @throws DomainError `not_found`
  */
@@ -212,7 +212,7 @@ export async function findWebhookOfAnyHost(db: Db, id: number): Promise<Webhook>
 
 /**
  * Re-encrypts webhook secrets that are not encrypted under the current `SECRET_KEY`. Returns the number of changed
- * endpoints.
+ * webhooks.
  */
 export async function reencryptWebhookSecrets(db: Db, box: SecretBox): Promise<number> {
   let count = 0
@@ -228,7 +228,7 @@ export async function reencryptWebhookSecrets(db: Db, box: SecretBox): Promise<n
 }
 
 /**
- * Returns the number of endpoints that are off, and the age of the oldest waiting hint in seconds (0 if none is
+ * Returns the number of webhooks that are off, and the age of the oldest waiting hint in seconds (0 if none is
  * waiting).
  */
 export async function webhookState(db: Db, now: Date): Promise<{ off: number; oldestSeconds: number }> {

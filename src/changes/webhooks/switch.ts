@@ -20,12 +20,12 @@ import {
   type WebhookId,
 } from './store.ts'
 
-/** The context for turning endpoints on and off. Without the name `live`, nothing is recorded in the audit log. */
+/** The context for turning webhooks on and off. Without the name `live`, nothing is recorded in the audit log. */
 export type SwitchContext = Pick<AppContext, 'db' | 'clock'> & {
   environment: Pick<AppContext['environment'], 'name'>
 }
 
-/** Returns the feeds' latest versions, after which a new or re-enabled endpoint's hints start. */
+/** Returns the feeds' latest versions, after which a new or re-enabled webhook's hints start. */
 export async function positionsNow(db: Db, ownerId: number): Promise<Positions> {
   const [bookings_seen, messages_seen] = await Promise.all([
     readHostClock(db, ownerId, 'last'),
@@ -49,19 +49,19 @@ export async function undeliveredFrom(db: Db, webhook: Webhook): Promise<HintGap
   }
 }
 
-/** The reason for turning off an endpoint, and the conditions that must still hold. */
+/** The reason for turning off a webhook, and the conditions that must still hold. */
 export interface TurnOff {
   reason: DisabledReason
-  /** URL that the reason concerns; a response from an earlier URL does not turn off an endpoint with a new URL. */
+  /** URL that the reason concerns; a response from an earlier URL does not turn off a webhook with a new URL. */
   url?: string
   /**
-   * Key that the reason concerns; an earlier key that is no longer usable does not turn off an endpoint that another
+   * Key that the reason concerns; an earlier key that is no longer usable does not turn off a webhook that another
    * key has taken over.
    */
   created_by?: number
 }
 
-/** Who turned an endpoint on or off, for the audit log. */
+/** Who turned a webhook on or off, for the audit log. */
 interface SwitchedBy {
   /** The administrator who runs the command if omitted. */
   actor?: Actor
@@ -70,8 +70,8 @@ interface SwitchedBy {
 }
 
 /**
- * Turns an endpoint on, drops its waiting hints, and records this in the audit log, except in the sandbox, which has no
- * audit log. Hints start with the next change. Does nothing if the endpoint is already on or is gone.
+ * Turns a webhook on, drops its waiting hints, and records this in the audit log, except in the sandbox, which has no
+ * audit log. Hints start with the next change. Does nothing if the webhook is already on or is gone.
  */
 export async function turnOn(app: SwitchContext, webhook: WebhookId, by: SwitchedBy = {}): Promise<void> {
   const { db, clock } = app
@@ -103,8 +103,8 @@ export async function turnOn(app: SwitchContext, webhook: WebhookId, by: Switche
 }
 
 /**
- * Turns an endpoint off, drops its waiting hints, and records this in the audit log, except in the sandbox, which has no
- * audit log. Does nothing if the endpoint is already off or is gone, or if one of the conditions no longer holds.
+ * Turns a webhook off, drops its waiting hints, and records this in the audit log, except in the sandbox, which has no
+ * audit log. Does nothing if the webhook is already off or is gone, or if one of the conditions no longer holds.
  */
 export async function turnOff(
   app: SwitchContext,
@@ -137,15 +137,15 @@ export async function turnOff(
   })
 }
 
-/** A change that turns an endpoint on or off. */
+/** A change that turns a webhook on or off. */
 interface SwitchChange {
-  /** Values that the endpoint must still have. */
+  /** Values that the webhook must still have. */
   seen: WebhookId & Partial<Webhook>
   values: Partial<Webhook>
   action: Action
 }
 
-/** Applies a change, drops the endpoint's waiting hints, and records the action, if the endpoint is as it was seen. */
+/** Applies a change, drops the webhook's waiting hints, and records the action, if the webhook is as it was seen. */
 async function changeSwitch(
   { db, environment }: SwitchContext,
   { seen, values, action }: SwitchChange,
@@ -160,7 +160,7 @@ async function changeSwitch(
   await dropWaiting(db, { owner_id, id }, dropped)
 }
 
-/** Turns off an endpoint because of its responses or failures, or because its key is no longer usable. */
+/** Turns off a webhook because of its responses or failures, or because its key is no longer usable. */
 export function turnOffForService(
   app: SwitchContext,
   { owner_id, id, url, created_by }: Webhook,
@@ -189,7 +189,7 @@ export async function usableKeys(
 }
 
 /**
- * Returns true if the endpoint's key is usable and its host is not suspended; otherwise the endpoint gets no hints
+ * Returns true if the webhook's key is usable and its host is not suspended; otherwise the webhook gets no hints
  * (decisions §21).
  */
 export async function hasUsableKey(
@@ -200,17 +200,17 @@ export async function hasUsableKey(
 }
 
 /**
- * Turns off the endpoints of keys that have expired since the given time (decisions §21). The worker calls this every
- * three seconds, so an endpoint is turned off soon after its key expires, even if there are no hints to send. Commands
- * that make a key unusable turn off the key's endpoints themselves. The sandbox is skipped, because only the key itself
- * can see its endpoints there, and they get no hints once the key is no longer usable.
+ * Turns off the webhooks of keys that have expired since the given time (decisions §21). The worker calls this every
+ * three seconds, so a webhook is turned off soon after its key expires, even if there are no hints to send. Commands
+ * that make a key unusable turn off the key's webhooks themselves. The sandbox is skipped, because only the key itself
+ * can see its webhooks there, and they get no hints once the key is no longer usable.
  */
 export async function turnOffExpired(app: SwitchContext, since: Date): Promise<void> {
   if (app.environment.name === 'live')
     await turnOffForKeys(app, await findExpiredKeyIds(app.db, since, app.clock()))
 }
 
-/** Turns off the endpoints of keys that are no longer usable. */
+/** Turns off the webhooks of keys that are no longer usable. */
 export async function turnOffForKeys(app: SwitchContext, keys: number[]): Promise<void> {
   if (keys.length === 0) return
   for (const { owner_id, id, created_by } of await findEnabledWebhooks(app.db, { keys }))

@@ -8,12 +8,12 @@ import { turnOffExpired } from './switch.ts'
 
 /** Interval at which the lease is renewed and hosts with due hints are checked. */
 const intervalMilliseconds = 1000
-/** Number of intervals between two searches while no endpoint is known, because another process may add the first. */
+/** Number of intervals between two searches while no webhook is known, because another process may add the first. */
 const intervalsPerSearch = 5
 /** Duration of the lease in intervals. If the holder dies, another process takes over once the lease expires. */
 const leaseIntervals = 2.5
 /**
- * Minimum time between two checks for expired keys, so that an endpoint is turned off within 5 s of its key's expiry.
+ * Minimum time between two checks for expired keys, so that a webhook is turned off within 5 s of its key's expiry.
  * Until then, it gets no hints.
  */
 const keyCheckMilliseconds = 3000
@@ -26,23 +26,23 @@ const keyOverlapMilliseconds = 120_000
 const stopMilliseconds = 5000
 
 /**
- * Sends hints to the partners' endpoints. A lease limits this to one process, because two processes would send the same
+ * Sends hints to the partners' webhooks. A lease limits this to one process, because two processes would send the same
  * hint twice and several hints about one booking concurrently (decisions §21). Only hosts whose feeds have moved or
- * whose hints are due are checked, so all other endpoints cost nothing. A process that takes over checks every host
+ * whose hints are due are checked, so all other webhooks cost nothing. A process that takes over checks every host
  * once, because due times are stored only with the hints.
  */
 export class WebhookWorker {
   private readonly lease = { name: 'webhooks', owner: crypto.randomUUID() }
   private heldUntil = new Date(0)
   private readonly sender: HintSender
-  /** Expiry time up to which this process has turned off the endpoints of expired keys. */
+  /** Expiry time up to which this process has turned off the webhooks of expired keys. */
   private keysCheckedAt = new Date(0)
   private keysCheckBegunAt = Number.NEGATIVE_INFINITY
   private checking: Promise<void> | undefined
   private following: { end(): void } | undefined
   private timer: ReturnType<typeof setInterval> | undefined
   private runningCheck: Promise<void> | undefined
-  /** True once this process knows of an endpoint. Until then, it takes no lease and does not watch for changes. */
+  /** True once this process knows of a webhook. Until then, it takes no lease and does not watch for changes. */
   private isNeeded = false
   private intervals = 0
   private isStopped = false
@@ -61,7 +61,7 @@ export class WebhookWorker {
     this.startCheck()
   }
 
-  /** Renews the lease and checks for due hints now, even if this process knows of no endpoint yet. */
+  /** Renews the lease and checks for due hints now, even if this process knows of no webhook yet. */
   wake(): void {
     this.isNeeded = true
     this.startCheck()
@@ -121,7 +121,7 @@ export class WebhookWorker {
     this.sender.resume()
   }
 
-  /** Turns off expired keys' endpoints in the background, because a busy host must not delay the lease's renewal. */
+  /** Turns off expired keys' webhooks in the background, because a busy host must not delay the lease's renewal. */
   private checkKeys(): void {
     this.keysCheckBegunAt = performance.now()
     const next = new Date(this.app.clock().getTime() - keyOverlapMilliseconds)

@@ -30,7 +30,7 @@ import {
 } from './store.ts'
 import { hasUsableKey, positionsNow, turnOff, turnOn, undeliveredFrom } from './switch.ts'
 
-/** Maximum number of endpoints per host (decisions §21). */
+/** Maximum number of webhooks per host (decisions §21). */
 const webhooksPerHost = 5
 /** How long hints are also signed with the previous secret after a rotation. */
 const overlapMilliseconds = 86_400_000
@@ -38,9 +38,9 @@ const overlapMilliseconds = 86_400_000
 const maxTestMilliseconds = 20_000
 
 /**
- * Creates an endpoint for the host. Its hints start with the next change.
+ * Creates a webhook for the host. Its hints start with the next change.
  *
- * @throws DomainError `conflict` if the host already has five endpoints
+ * @throws DomainError `conflict` if the host already has five webhooks
  */
 export async function createWebhook(
   app: Pick<AppContext, 'db' | 'clock' | 'secrets' | 'ids' | 'environment'>,
@@ -74,12 +74,12 @@ export async function createWebhook(
 }
 
 /**
- * Changes an endpoint. If it is turned on, hints start with the next change, and the gap left while it was off is
+ * Changes a webhook. If it is turned on, hints start with the next change, and the gap left while it was off is
  * returned, even if the request is repeated. Changing the origin also leaves a gap, because hints that are waiting for
- * the previous origin are dropped. If the endpoint's key is no longer usable, the key that turns the endpoint on takes
+ * the previous origin are dropped. If the webhook's key is no longer usable, the key that turns the webhook on takes
  * it over.
  *
- * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key
+ * @throws DomainError `not_found`; `forbidden` if the webhook belongs to another usable key
  */
 export async function patchWebhook(
   app: Pick<AppContext, 'db' | 'liveDb' | 'clock' | 'environment'>,
@@ -121,7 +121,7 @@ export async function patchWebhook(
 }
 
 /**
- * Gives an endpoint a new secret. For a day, hints are also signed with the previous secret. At most two secrets are
+ * Gives a webhook a new secret. For a day, hints are also signed with the previous secret. At most two secrets are
  * valid at a time.
  */
 export async function rotateSecret(
@@ -144,7 +144,7 @@ export async function rotateSecret(
   return { webhook, secret }
 }
 
-/** Deletes an endpoint and its delivery log. */
+/** Deletes a webhook and its delivery log. */
 export async function removeWebhook(
   app: Pick<AppContext, 'db' | 'liveDb' | 'clock' | 'environment'>,
   caller: Caller,
@@ -160,10 +160,10 @@ export async function removeWebhook(
 }
 
 /**
- * Sends one `webhook.test` immediately, even to an endpoint that is off, and returns the delivery with its outcome.
+ * Sends one `webhook.test` immediately, even to a webhook that is off, and returns the delivery with its outcome.
  *
- * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key; `conflict` while another
- * test is in progress, if the endpoint's key is no longer usable, or if the rate limit would delay the test by more
+ * @throws DomainError `not_found`; `forbidden` if the webhook belongs to another usable key; `conflict` while another
+ * test is in progress, if the webhook's key is no longer usable, or if the rate limit would delay the test by more
  * than five seconds
  */
 export async function testWebhook(
@@ -213,8 +213,8 @@ export async function testWebhook(
 /**
  * Makes a delivery due again, under the same `webhook-id`.
  *
- * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key; `conflict` if the
- * endpoint is off, while the delivery is being attempted, or if the rate limit would delay the request by more than
+ * @throws DomainError `not_found`; `forbidden` if the webhook belongs to another usable key; `conflict` if the
+ * webhook is off, while the delivery is being attempted, or if the rate limit would delay the request by more than
  * five seconds
  */
 export async function resend(
@@ -234,10 +234,10 @@ export async function resend(
 }
 
 /**
- * Returns the host's endpoint with this id if the key may change it. A key may change its own endpoints and the
- * endpoints of keys that are no longer usable.
+ * Returns the host's webhook with this id if the key may change it. A key may change its own webhooks and the
+ * webhooks of keys that are no longer usable.
  *
- * @throws DomainError `not_found`; `forbidden` if the endpoint belongs to another usable key
+ * @throws DomainError `not_found`; `forbidden` if the webhook belongs to another usable key
  */
 async function findOwnWebhook(
   app: Pick<AppContext, 'liveDb' | 'db' | 'clock'>,
@@ -251,7 +251,7 @@ async function findOwnWebhook(
 }
 
 /**
- * Records a partner's action on an endpoint in the audit log, in the action's transaction. The sandbox has no audit log
+ * Records a partner's action on a webhook in the audit log, in the action's transaction. The sandbox has no audit log
  * (decisions §21).
  */
 async function recordWebhookAction(
@@ -270,7 +270,7 @@ async function recordWebhookAction(
   await recordAction(db, action, session)
 }
 
-/** What a partner does to an endpoint. */
+/** What a partner does to a webhook. */
 interface PartnerAction {
   caller: Caller
   verb: 'create' | 'change' | 'rotate' | 'delete'

@@ -7,7 +7,7 @@ import { deliveriesOf, hookedPartner } from '../../support/webhooks.ts'
 const path = '/v1/webhooks'
 const service = await testApp({ MONGODB_URL: await ownDatabase(), WEBHOOKS_ALLOW_PRIVATE: 'on' })
 
-/** Creates a host with two endpoints: one holds ten attempts open, the other has received the hints of 14 bookings. */
+/** Creates a host with two webhooks: one holds ten attempts open, the other has received the hints of 14 bookings. */
 async function withBacklog(context: TestContext) {
   const { expect } = context
   const gate = Promise.withResolvers<void>()
@@ -29,7 +29,7 @@ async function withBacklog(context: TestContext) {
 test.concurrent('changes for which no attempt can begin wait in the feed, and are sent as soon as an attempt may begin', async (context) => {
   const { expect } = context
   const { actor, id, made, gate, slow, bookings } = await withBacklog(context)
-  // The healthy endpoint got all 14 hints, so the service has read all changes, but it has stored only ten deliveries for the slow endpoint.
+  // The healthy webhook got all 14 hints, so the service has read all changes, but it has stored only ten deliveries for the slow webhook.
   const inProgress = { status: 'waiting', attempts: 1, next_attempt_at: null }
   expect(await deliveriesOf(actor, id)).toMatchObject(Array(10).fill(inProgress))
   // A booking that changes while it waits gets one hint, with its newest version.
@@ -57,7 +57,7 @@ test.concurrent('changes that wait in the feed are not sent to a new origin', as
   await expect.poll(() => next.received.map(({ hint }) => hint.data.booking_id)).toEqual([booking_id])
 })
 
-test.concurrent('the attempts of an endpoint that is turned off and on count until they end', async (context) => {
+test.concurrent('the attempts of a webhook that is turned off and on count until they end', async (context) => {
   const { expect } = context
   const { actor, id, book, made, gate, slow, bookings } = await withBacklog(context)
   await actor.send('PATCH', `${path}/${id}`, { body: { enabled: false } })

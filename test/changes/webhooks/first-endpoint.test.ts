@@ -7,7 +7,7 @@ import { hookedPartner } from '../../support/webhooks.ts'
 
 const service = await testApp({ MONGODB_URL: await ownDatabase(), WEBHOOKS_ALLOW_PRIVATE: 'on' })
 
-test('a service takes no lease on hints until it has an endpoint, and then hints at once', async (context) => {
+test('a service takes no lease on hints until it has a webhook, and then hints at once', async (context) => {
   await Bun.sleep(1500)
   const leases = () => leaseModel(service.live.db).countDocuments({ _id: 'webhooks' })
   expect(await leases()).toBe(0)

@@ -10,7 +10,7 @@ const [service, otherProcess] = await Promise.all([testApp(settings), testApp(se
 
 const sandbox = () => ({ rateLimiter: new MemoryRateLimiter(), environment: { name: 'sandbox' } as const })
 
-test.concurrent('all sandboxes of all processes together get ten turns at one origin, and live endpoints any number', async () => {
+test.concurrent('all sandboxes of all processes together get ten turns at one origin, and live webhooks any number', async () => {
   const origin = `https://${crypto.randomUUID()}.example.com`
   const take = async (url: string, wanted: number, by = service) =>
     (await takeTurns(by.sandbox, url, wanted)).length
@@ -79,7 +79,7 @@ test.concurrent('a single attempt that gets no turn within five seconds is refus
   await app.rateLimiter.close()
 })
 
-test.concurrent('tests and resends of a live endpoint have their own limit of twenty a second', async () => {
+test.concurrent('tests and resends of a live webhook have their own limit of twenty a second', async () => {
   const app = { rateLimiter: new MemoryRateLimiter(() => 0), environment: { name: 'live' } as const }
   const url = 'https://hooks.example.com/'
   for (let count = 0; count < 20; count += 1) await requireTurn(app, { id: 1, url })

@@ -39,7 +39,7 @@ const service = await testApp(await settings())
 const slow = await testApp(await settings())
 const clocked = await Promise.all([withClock(), withClock(), withClock(), withClock()])
 
-/** Moves the clock from attempt to attempt until the last attempt of an endpoint's only hint has failed. */
+/** Moves the clock from attempt to attempt until the last attempt of a webhook's only hint has failed. */
 async function useUpAttempts(
   { service: of, move }: Awaited<ReturnType<typeof withClock>>,
   actor: Actor,
@@ -78,7 +78,7 @@ test.concurrent('changes behind a hint in flight merge into one hint with the ne
   await cancel(booking_id)
   const feed = await actor.send('GET', '/v1/integrations/provider_one/bookings')
   const { version } = feed.body.data.Bookings.at(-1)
-  // The quick endpoint got the newest version, so the service has read all changes.
+  // The quick webhook got the newest version, so the service has read all changes.
   await expect.poll(() => quick.received.at(-1)?.hint.data.version).toBe(version)
   gate.resolve()
   await expect.poll(() => received.length).toBe(2)
@@ -122,7 +122,7 @@ test.concurrent('a hint is attempted eight times at the specified intervals, and
   expect(new Set(received.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(8)
 })
 
-test.concurrent('an endpoint that fails for six days is turned off and audited, and reports the gap when it is turned on', async (context) => {
+test.concurrent('a webhook that fails for six days is turned off and audited, and reports the gap when it is turned on', async (context) => {
   const { expect } = context
   const { service: apart, move } = clocked[1]
   let isDead = true
@@ -160,7 +160,7 @@ test.concurrent('an endpoint that fails for six days is turned off and audited, 
   expect(received).toHaveLength(tried + 1)
 })
 
-test.concurrent('an endpoint without waiting hints is turned off after five days too', async (context) => {
+test.concurrent('a webhook without waiting hints is turned off after five days too', async (context) => {
   const { expect } = context
   const { service: apart, move } = clocked[2]
   const { url } = startReceiver(context, () => new Response(null, { status: 500 }))
@@ -172,7 +172,7 @@ test.concurrent('an endpoint without waiting hints is turned off after five days
   await expect.poll(state).toMatchObject({ enabled: false, disabled_reason: 'failing' })
 })
 
-test.concurrent('an endpoint that fails is off after five days, even if a restore moved the clock ahead of its feeds', async (context) => {
+test.concurrent('a webhook that fails is off after five days, even if a restore moved the clock ahead of its feeds', async (context) => {
   const { expect } = context
   const { service: apart, move } = clocked[3]
   const { url } = startReceiver(context, () => new Response(null, { status: 500 }))
@@ -231,7 +231,7 @@ test.concurrent('a change during a late lease renewal is hinted once the lease i
   await expect.poll(() => received.map(({ hint }) => hint.data.booking_id)).toEqual([booking_id])
 })
 
-test.concurrent('the sandbox has five endpoints of its own, hints no bookings that it is filled with, and deletes its endpoints when it is cleared', async (context) => {
+test.concurrent('the sandbox has five webhooks of its own, hints no bookings that it is filled with, and deletes its webhooks when it is cleared', async (context) => {
   const { expect } = context
   const { url, received } = startReceiver(context)
   const actor = await service.actor()
@@ -255,7 +255,7 @@ test.concurrent('the sandbox has five endpoints of its own, hints no bookings th
   expect(received).toHaveLength(1)
 })
 
-test.concurrent('a response from a previous address does not turn off an endpoint', async (context) => {
+test.concurrent('a response from a previous address does not turn off a webhook', async (context) => {
   const { expect } = context
   const answer = Promise.withResolvers<void>()
   const gone = startReceiver(context, async () => {
@@ -281,7 +281,7 @@ test.concurrent('a response from a previous address does not turn off an endpoin
   expect((await actor.send('GET', `${path}/${id}`)).body.data).toMatchObject({ enabled: true, url: well.url })
 })
 
-test.concurrent('an endpoint gets at most twenty attempts a second even if its hints come in small groups', async (context) => {
+test.concurrent('a webhook gets at most twenty attempts a second even if its hints come in small groups', async (context) => {
   const { expect } = context
   const times: number[] = []
   const { url } = startReceiver(context, () => {
@@ -303,26 +303,26 @@ test.concurrent('an endpoint gets at most twenty attempts a second even if its h
     await webhookDeliveryModel(db).insertMany(group)
     sender.scheduleCheck(actor.hostId)
     await expect.poll(() => times.length).toBe(sent + 8)
-    // Waits until the sender has no more work for the endpoint, so that it starts over with the next group.
+    // Waits until the sender has no more work for the webhook, so that it starts over with the next group.
     await sender.drain()
   }
   // The last twenty attempts start at least a second after the first twenty, however long a post takes to arrive.
   expect((times.at(20) as number) - startedAt).toBeGreaterThanOrEqual(1000)
 })
 
-test.concurrent('a hint stored while its endpoint is turned off is dropped too', async (context) => {
+test.concurrent('a hint stored while its webhook is turned off is dropped too', async (context) => {
   const { expect } = context
   const { actor, id } = await hookedPartner(silent, startReceiver(context).url, ['booking.changed'])
   await storeHint(actor.hostId, id, { at: Date.now() + 1000, begins: false })
   await actor.send('PATCH', `${path}/${id}`, { body: { enabled: false } })
   expect(await deliveriesOf(actor, id)).toEqual([])
-  // A process that dies at this point leaves a hint behind, which must not be sent once the endpoint is on again.
+  // A process that dies at this point leaves a hint behind, which must not be sent once the webhook is on again.
   await storeHint(actor.hostId, id, { at: Date.now(), begins: false })
   await actor.send('PATCH', `${path}/${id}`, { body: { enabled: true } })
   expect(await deliveriesOf(actor, id)).toEqual([])
 })
 
-test.concurrent('a hint whose process died while its endpoint was off can be resent', async (context) => {
+test.concurrent('a hint whose process died while its webhook was off can be resent', async (context) => {
   const { expect } = context
   const { actor, id } = await hookedPartner(silent, startReceiver(context).url, ['booking.changed'])
   // The attempt began half a minute ago, so it counts as lost.

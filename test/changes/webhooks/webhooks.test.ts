@@ -90,7 +90,7 @@ test.concurrent('a failed hint is attempted again after five seconds under its i
     .toEqual(['delivered', 'delivered'])
 })
 
-test.concurrent('an endpoint that responds 410 with a long page is turned off, and reports the gap when it is turned on again', async (context) => {
+test.concurrent('a webhook that responds 410 with a long page is turned off, and reports the gap when it is turned on again', async (context) => {
   const { expect } = context
   const { url, received } = startReceiver(
     context,
@@ -138,7 +138,7 @@ test.concurrent('a webhook can be tested, a hint resent and the secret rotated',
   expect(received[2]?.headers['webhook-id']).toBe(received[1]?.headers['webhook-id'])
 })
 
-test.concurrent('a partner turns an endpoint off and on and changes its address, to which no waiting hint is sent', async (context) => {
+test.concurrent('a partner turns a webhook off and on and changes its address, to which no waiting hint is sent', async (context) => {
   const { expect } = context
   const { url: dead, received: refused } = startReceiver(context, () => new Response(null, { status: 500 }))
   const { url: alive, received } = startReceiver(context)
@@ -195,7 +195,7 @@ test.concurrent('hints for an added event begin with the next change', async (co
     .toEqual([after.body.data.message.id])
 })
 
-/** Returns an endpoint's entries in the audit log, newest first. */
+/** Returns a webhook's entries in the audit log, newest first. */
 async function auditOf(id: number): Promise<Record<string, string>[]> {
   const entries: Record<string, string>[] = await administrate('audit', 'list')
   return entries.filter(({ target }) => target === `webhook ${id}` || target?.startsWith(`webhook ${id}:`))
@@ -206,7 +206,7 @@ async function administrate(...args: string[]) {
   return JSON.parse(stdout || `{"stderr":${JSON.stringify(stderr)}}`)
 }
 
-test.concurrent('administrators see the endpoints of all hosts and their deliveries, and turn them off and on', async (context) => {
+test.concurrent('administrators see the webhooks of all hosts and their deliveries, and turn them off and on', async (context) => {
   const { expect } = context
   const { url } = startReceiver(context)
   const { actor, id } = await hookedPartner(service, url)
@@ -268,7 +268,7 @@ test.concurrent('only public addresses over TLS without user info are accepted',
   expect((await send('GET', path)).body.data).toEqual([])
 })
 
-test.concurrent('an endpoint has at most one test in progress', async (context) => {
+test.concurrent('a webhook has at most one test in progress', async (context) => {
   const { expect } = context
   const answer = Promise.withResolvers<Response>()
   const { url, received } = startReceiver(context, () => answer.promise)

@@ -62,7 +62,7 @@ test.concurrent('a post to a server that never responds is abandoned after 15 s,
   expect(late.received).toEqual([])
 })
 
-test.concurrent("at most ten hints are in flight per endpoint and one per booking, and other hosts' hints do not wait", async (context) => {
+test.concurrent("at most ten hints are in flight per webhook and one per booking, and other hosts' hints do not wait", async (context) => {
   const { expect } = context
   let open = 0
   const most = { inFlight: 0, ofBooking: 0 }
@@ -110,7 +110,7 @@ test.concurrent("at most ten hints are in flight per endpoint and one per bookin
   expect(new Set(ids.filter((id) => id !== undefined)).size).toBe(3)
 })
 
-test('an endpoint gets at most twenty attempts a second, however many hints wait', async (context) => {
+test('a webhook gets at most twenty attempts a second, however many hints wait', async (context) => {
   const { expect } = context
   const times: number[] = []
   const { url } = startReceiver(context, () => {
@@ -120,7 +120,7 @@ test('an endpoint gets at most twenty attempts a second, however many hints wait
   const { actor, id, book } = await hookedPartner(service, url, ['booking.changed'])
   await actor.send('PATCH', `${path}/${id}`, { body: { enabled: false } })
   await Promise.all(Array.from({ length: 99 }, book))
-  // Makes all of these bookings new to the endpoint.
+  // Makes all of these bookings new to the webhook.
   await actor.send('PATCH', `${path}/${id}`, { body: { enabled: true } })
   await webhookModel(service.live.db).updateOne({ id }, { bookings_seen: new Date(0) })
   await book()
@@ -130,9 +130,9 @@ test('an endpoint gets at most twenty attempts a second, however many hints wait
     expect((times[index + 30] ?? Number.POSITIVE_INFINITY) - time).toBeGreaterThan(1000)
 })
 
-test('one process with at most a thousand concurrent posts sends hints to thousands of endpoints', async (context) => {
+test('one process with at most a thousand concurrent posts sends hints to thousands of webhooks', async (context) => {
   const { expect } = context
-  const endpoints = 2000 * Math.min(5, soakFactor)
+  const webhooks = 2000 * Math.min(5, soakFactor)
   const { db, liveDb } = service.live
   expect(liveDb).toBe(db)
   const hinted = new Map<string, number>()
@@ -145,7 +145,7 @@ test('one process with at most a thousand concurrent posts sends hints to thousa
   const webhook = await webhookModel(db).findOne({ id }, { _id: 0 }).lean().orFail()
   const booking = await bookingModel(db).findOne({ owner_id: actor.hostId }, { _id: 0 }).lean().orFail()
   const now = Math.floor(Date.now() / 1000)
-  const hosts = Array.from({ length: endpoints }, (_, index) => 5_000_000 + index)
+  const hosts = Array.from({ length: webhooks }, (_, index) => 5_000_000 + index)
   const idle = { bookings_seen: new Date(now * 1000) }
   await webhookModel(db).insertMany(
     hosts.map((owner_id) => ({ ...webhook, ...idle, owner_id, id: owner_id })),
@@ -163,13 +163,13 @@ test('one process with at most a thousand concurrent posts sends hints to thousa
   await hostClockModel(db).insertMany(clocks)
   const start = performance.now()
   await hostClockModel(db).updateMany({ _id: { $gte: 5_000_000 } }, { $set: { last: now + 1 } })
-  await expect.poll(() => hinted.size, { timeout: 1_200_000, interval: 200 }).toBe(endpoints)
-  console.log(`${endpoints} endpoints hinted after ${((performance.now() - start) / 1000).toFixed(1)} s`)
+  await expect.poll(() => hinted.size, { timeout: 1_200_000, interval: 200 }).toBe(webhooks)
+  console.log(`${webhooks} webhooks hinted after ${((performance.now() - start) / 1000).toFixed(1)} s`)
   expect([...hinted.values()].every((count) => count === 1)).toBe(true)
   await expect.poll(() => webhookDeliveryModel(db).countDocuments({ status: 'waiting' })).toBe(0)
 }, 1_500_000)
 
-test.concurrent('a sandbox cannot flood an origin: five endpoints, scenarios and the clock cause ten posts a second', async (context) => {
+test.concurrent('a sandbox cannot flood an origin: five webhooks, scenarios and the clock cause ten posts a second', async (context) => {
   const { expect } = context
   const at: number[] = []
   const { url } = startReceiver(context, () => {
@@ -211,7 +211,7 @@ test.concurrent('however slow transactions are, no second has more than ten atte
   const webhook = { url, events: ['message.created'] }
   const ids = await Promise.all(indexes.map((index) => send(index, '/sandbox/webhooks', webhook)))
   const isOver = new AbortController()
-  // Another transaction keeps changing the endpoints, so the transactions that create hints conflict and start over.
+  // Another transaction keeps changing the webhooks, so the transactions that create hints conflict and start over.
   const disturb = async () => {
     const { db } = one.sandbox
     while (!isOver.signal.aborted) {
