@@ -1,10 +1,10 @@
 import { modelOf } from '../platform/mongo/collections.ts'
 import { field, type Stored, schemaOf } from '../platform/mongo/fields.ts'
-import type { Place, Stay } from '../sandbox/scenarios/stage.ts'
+import type { Place, StayDates } from '../sandbox/scenarios/stage.ts'
 import type { CaseName, Profile } from './cases.ts'
 
 /** A stay to book, with its first night and the day of departure. */
-export type StayToBook = Place & Stay
+export type StayToBook = Place & StayDates
 
 /** Nights to push, from `start_date` to `end_date` inclusive, with their new number of units. */
 export interface NightsToPush extends Place {

@@ -8,7 +8,7 @@ import {
   type Place,
   placesFor,
   type Stage,
-  type Stay,
+  type StayDates,
   setUnits,
   stayFrom,
 } from '../sandbox/scenarios/stage.ts'
@@ -58,7 +58,7 @@ export async function findOpenStay(
   stage: Stage,
   from: string,
   count: number,
-): Promise<{ stay: Stay; place: Place }> {
+): Promise<{ stay: StayDates; place: Place }> {
   const lastDay = addDays(from, farDays)
   let stay = stayFrom(stage, from)
   while (stay.checkin_at <= lastDay) {

@@ -27,7 +27,7 @@ export interface Place {
   room_type_id: number
 }
 
-export interface Stay {
+export interface StayDates {
   checkin_at: string
   checkout_at: string
 }
@@ -49,7 +49,7 @@ export function cannotPlay(what: string): DomainError {
  *
  * @throws DomainError `validation` at `checkin_at` with code `max` if the day is too late
  */
-export function stayFrom({ app, sandboxId }: Stage, checkin_at: string | null | undefined): Stay {
+export function stayFrom({ app, sandboxId }: Stage, checkin_at: string | null | undefined): StayDates {
   const first = checkin_at ?? addDays(toDay(app.clock(sandboxId)), daysAhead)
   if (first > lastCheckin)
     throw invalidField('checkin_at', `"checkin_at" must be at most ${lastCheckin}`, 'max')
@@ -65,7 +65,7 @@ export function stayFrom({ app, sandboxId }: Stage, checkin_at: string | null | 
 export async function placesFor(
   stage: Stage,
   listingId: number | null | undefined,
-  { checkin_at, checkout_at }: Stay,
+  { checkin_at, checkout_at }: StayDates,
   count: number,
 ): Promise<Place[]> {
   const nights = { from: checkin_at, to: addDays(checkout_at, -1) }
@@ -90,7 +90,7 @@ export async function placeFor(
   stage: Stage,
   listingId: number | null | undefined,
   checkin_at: string | null | undefined,
-): Promise<{ place: Place; stay: Stay }> {
+): Promise<{ place: Place; stay: StayDates }> {
   const stay = stayFrom(stage, checkin_at)
   const [place] = await placesFor(stage, listingId, stay, 1)
   return { place: place as Place, stay }
@@ -131,7 +131,7 @@ async function* bookableListings(
 export async function setUnits(
   { app, sandboxId }: Stage,
   place: Place,
-  { checkin_at, checkout_at }: Stay,
+  { checkin_at, checkout_at }: StayDates,
   available: number,
 ): Promise<void> {
   const item = { ...place, available, start_date: checkin_at, end_date: addDays(checkout_at, -1) }
@@ -152,7 +152,7 @@ export async function makeGuest({ app, sandboxId, keyId }: Stage): Promise<numbe
 export interface GuestStay {
   user_id: number
   place: Place
-  stay: Stay
+  stay: StayDates
   message?: { id: number; text: string }
 }
 
