@@ -7,7 +7,7 @@ import { clientArgs, openClient, untilStopped } from '../client.ts'
 import { requireVersion, versionOf } from '../dates.ts'
 import { openProgress } from '../poll/progress.ts'
 import { readBookingsFile } from '../reconcile/bookings-file.ts'
-import { compare, type Differences, type FetchDigest, type Stay } from '../reconcile/compare.ts'
+import { type ComparedBooking, compare, type Differences, type FetchDigest } from '../reconcile/compare.ts'
 import { stopOnSignal } from '../stop.ts'
 
 export const reconcile = command({
@@ -43,7 +43,8 @@ export const reconcile = command({
   },
 })
 
-const shown = ({ status, checkin_at, checkout_at }: Stay) => `${status} ${checkin_at} ${checkout_at}`
+const shown = ({ status, checkin_at, checkout_at }: ComparedBooking) =>
+  `${status} ${checkin_at} ${checkout_at}`
 
 function describe({ version, compared, requests, missing, extra, different, newer }: Differences): string {
   const asOf = version === null ? 'the host has no bookings' : `as of ${version}`

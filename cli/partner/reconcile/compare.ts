@@ -4,7 +4,7 @@ import type { PartnersBooking } from './bookings-file.ts'
 /** A booking as the service stores it. */
 type BookingHere = Schemas['DigestedBooking']
 /** The fields of a booking that are compared. */
-export type Stay = Pick<BookingHere, 'status' | 'checkin_at' | 'checkout_at'>
+export type ComparedBooking = Pick<BookingHere, 'status' | 'checkin_at' | 'checkout_at'>
 
 /** Requests the digest of all bookings, or of one month's or one day's bookings, from the service. */
 export type FetchDigest = (part: {
@@ -119,7 +119,7 @@ function classifyBookings(here: BookingHere[], there: PartnersBooking[], until: 
   return { missing, extra: [...others.values()], different, newer }
 }
 
-function isSame(one: Stay, other: Stay): boolean {
+function isSame(one: ComparedBooking, other: ComparedBooking): boolean {
   return (
     one.status === other.status &&
     one.checkin_at === other.checkin_at &&
