@@ -1,7 +1,7 @@
 import { DomainError } from '../core/errors.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
 import type { CaseName } from './cases.ts'
-import type { Certification, Delivery } from './model.ts'
+import type { Certification, DeliveredVersion } from './model.ts'
 import { feedRoute } from './observed.ts'
 import type { CertificationState } from './schema.ts'
 import {
@@ -116,7 +116,7 @@ export async function judgeState(
 }
 
 /** Returns the differences between the delivered and the held bookings, as sentences for the partner. */
-function compare(deliveries: Delivery[], bookings: Held[]): string[] {
+function compare(deliveries: DeliveredVersion[], bookings: Held[]): string[] {
   const last = new Map(deliveries.map((delivery) => [delivery.booking_id, delivery]))
   const held = new Map(bookings.map((booking) => [Number(booking.booking_id), booking]))
   const problems: string[] = []

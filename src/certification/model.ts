@@ -189,10 +189,10 @@ const deliveryFields = {
  * A version of a booking that a response delivered to the product. A sandbox holds 5,000 documents and a booking has at
  * most three versions, so a certification has fewer than 15,000 deliveries.
  */
-export type Delivery = Stored<typeof deliveryFields>
+export type DeliveredVersion = Stored<typeof deliveryFields>
 
 const deliverySchema = schemaOf(deliveryFields)
 deliverySchema.index({ certification_id: 1 }, { name: 'certification_delivery' })
 deliverySchema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'certification_delivery_expiry' })
 
-export const deliveryModel = modelOf<Delivery>('certification_deliveries', deliverySchema)
+export const deliveryModel = modelOf<DeliveredVersion>('certification_deliveries', deliverySchema)

@@ -11,7 +11,7 @@ import {
   type Case,
   type Certification,
   certificationModel,
-  type Delivery,
+  type DeliveredVersion,
   deliveryModel,
   type Next,
   type RequestRecord,
@@ -332,7 +332,7 @@ export async function findDelivered<T extends { id: number; updated_at: Date }>(
 }
 
 /** Returns all deliveries of a certification, older versions first. */
-export function findDeliveries(db: Db, certificationId: number): Promise<Delivery[]> {
+export function findDeliveries(db: Db, certificationId: number): Promise<DeliveredVersion[]> {
   return deliveryModel(db).find({ certification_id: certificationId }).sort({ version: 1 }).lean()
 }
 
