@@ -3,7 +3,7 @@ import { sleep } from './client.ts'
 import type { HintEvent } from './hint.ts'
 
 /** The outcome of delivering a hint. */
-export interface Delivery {
+export interface ForwardedHint {
   id: string
   event: HintEvent
   booking_id: number
@@ -33,12 +33,12 @@ export async function forward(
   event: HintEvent,
   bookingId: number,
   body: string,
-): Promise<Delivery> {
+): Promise<ForwardedHint> {
   const id = `msg_${crypto.randomUUID()}`
   for (let attempt = 1; ; attempt += 1) {
     const { status, milliseconds } = await send(receiver, id, body)
     const isDelivered = status !== null && status >= 200 && status < 300
-    const tried: Delivery = {
+    const tried: ForwardedHint = {
       id,
       event,
       booking_id: bookingId,

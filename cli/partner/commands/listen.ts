@@ -5,7 +5,7 @@ import { jsonText, noJsonInStreams, note, printLine, streamArgs } from '../../sh
 import { oneOf, readText } from '../../shared/values.ts'
 import { clientArgs, openClient, type PartnerClient, untilStopped } from '../client.ts'
 import { requireVersion } from '../dates.ts'
-import { type Delivery, forward } from '../forward.ts'
+import { type ForwardedHint, forward } from '../forward.ts'
 import {
   type HintData,
   type HintEvent,
@@ -53,7 +53,14 @@ async function readSecret(file: string | undefined): Promise<string> {
   return given.trim()
 }
 
-function describe({ event, booking_id, status, attempts, response_status, milliseconds }: Delivery): string {
+function describe({
+  event,
+  booking_id,
+  status,
+  attempts,
+  response_status,
+  milliseconds,
+}: ForwardedHint): string {
   const response = response_status === null ? 'no response' : `responded ${response_status}`
   return `${event} of booking ${booking_id}: ${status}, ${response} in ${milliseconds} ms${attempts > 1 ? `, try ${attempts}` : ''}`
 }
