@@ -73,7 +73,7 @@ export interface Visit {
   /** Runs after the handler of a write, unless a stored response is replayed. */
   afterWrite(body: RequestInput['body']): Promise<void>
   /** Runs once the response is ready. Sends or replaces the response. */
-  respond(answered: Answered, send: () => Sent | undefined): Promise<Sent | undefined>
+  respond(answered: Exchange, send: () => Sent | undefined): Promise<Sent | undefined>
   /** Maximum time, in seconds, for which the request may be held; undefined if there is no limit. */
   readonly maxHoldSeconds: number | undefined
   /** Name of the fault to show in the request's log entry; undefined if there is none. */
@@ -89,7 +89,7 @@ export interface Visit {
 export type Sent = Response | string
 
 /** A request with its response. */
-export interface Answered {
+export interface Exchange {
   query: unknown
   /** Absent if the request was refused before its input was read. */
   sent?: RequestInput

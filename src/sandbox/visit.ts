@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { DomainError } from '../core/errors.ts'
 import type { AppContext } from '../http/context.ts'
 import { requestIdOf } from '../http/envelope.ts'
-import type { Answered, Arrival, RequestInput, Sent, Visit } from '../http/request.ts'
+import type { Arrival, Exchange, RequestInput, Sent, Visit } from '../http/request.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import type { SandboxClocks } from './clocks.ts'
 import { injectFault, truncateResponse } from './faults/inject.ts'
@@ -129,7 +129,7 @@ class SandboxVisit implements Visit {
     await recordWrite(this.sandboxes, this.sandboxId, { documents: items * documentsPerItem, bytes })
   }
 
-  async respond(answered: Answered, send: () => Sent | undefined): Promise<Sent | undefined> {
+  async respond(answered: Exchange, send: () => Sent | undefined): Promise<Sent | undefined> {
     await this.report(answered)
     const { fault } = this
     const sent = send()
@@ -179,7 +179,7 @@ class SandboxVisit implements Visit {
   }
 
   /** Reports the request to the observer. Without an injected fault, a disconnected client is reported as `broken`. */
-  private async report(answered: Answered): Promise<void> {
+  private async report(answered: Exchange): Promise<void> {
     const { sandbox, sandboxes, arrival, at, sandboxId, keyId } = this
     if (sandbox?.observer_id == null) return
     const { request, route, set } = arrival
