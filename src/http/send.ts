@@ -9,7 +9,7 @@ import type { Sent } from './request.ts'
 const smallBytes = 64 * 1024
 const pieceBytes = 64 * 1024
 
-interface Answered {
+interface HandledRequest {
   request: Request
   response: unknown
   set: { status?: number | string; headers: Record<string, string | number | undefined> }
@@ -25,7 +25,7 @@ interface Answered {
  * @throws DomainError `rate_limit` while too many bytes of the key's responses are unread
  */
 export function sendEnvelope(
-  { request, response, set, caller }: Answered,
+  { request, response, set, caller }: HandledRequest,
   isConditional = false,
 ): Sent | undefined {
   if (!caller || (response as object | null)?.constructor !== Object) return undefined
@@ -70,7 +70,7 @@ function tagEnvelope({ data, meta }: Envelope, headers: Record<string, string>):
 function sendInPieces(
   whole: Uint8Array<ArrayBuffer>[],
   release: () => void,
-  { status, headers }: Answered['set'],
+  { status, headers }: HandledRequest['set'],
 ): Response {
   const pieces = piecesOf(whole)
   const next = async () => pieces.next().value ?? null
