@@ -5,7 +5,7 @@ import { isUnreachable } from '../platform/mongo/errors.ts'
 import { releaseBody } from './body.ts'
 import { type ResponseContext, requestIdOf } from './envelope.ts'
 import { loggedPath } from './paths.ts'
-import type { Failure } from './request.ts'
+import type { ShownError } from './request.ts'
 import { maxProblems } from './schema/problems.ts'
 import { agentsLink } from './security-headers.ts'
 
@@ -83,7 +83,7 @@ export function toErrorResponse(context: FailureContext, log: Logger): Response 
 }
 
 /** Returns a thrown error as its response reports it; null if there is no error or it is a {@link ReadyResponse}. */
-export function failureOf(error: unknown): Failure | null {
+export function failureOf(error: unknown): ShownError | null {
   if (!(error instanceof Error) || error instanceof ReadyResponse) return null
   const { type, message, errors } = describeError(error instanceof DomainError ? error : unexpected)
   return { type, message, errors }

@@ -6,7 +6,7 @@ import type { AppContext } from './context.ts'
 import { failureOf } from './error-response.ts'
 import { heldMillisecondsOf } from './held-requests.ts'
 import { loggedPath, splitRoot } from './paths.ts'
-import type { Failure, RequestEntry, RequestFacts } from './request.ts'
+import type { RequestEntry, RequestFacts, ShownError } from './request.ts'
 
 interface LoggedContext {
   request: Request
@@ -123,7 +123,7 @@ function toEntry(context: LoggedContext): RequestEntry {
 }
 
 /** Shortens a failure to the number of problems and characters that the log keeps. */
-export function shortenFailure({ type, message, errors }: Failure): Failure {
+export function shortenFailure({ type, message, errors }: ShownError): ShownError {
   const problems = errors.slice(0, loggedProblems)
   return {
     type,

@@ -106,7 +106,7 @@ export interface RequestEntry {
   method: string
   path: string
   status: number
-  error: Failure | null
+  error: ShownError | null
   /** Duration in milliseconds, excluding the time for which the request was held. */
   duration_ms: number
   /** True if the response is the stored response to an earlier request. */
@@ -118,7 +118,7 @@ export interface RequestEntry {
 }
 
 /** A response's error as the client saw it. */
-export interface Failure {
+export interface ShownError {
   type: string
   message: string
   errors: { path: string; code: string; message: string }[]

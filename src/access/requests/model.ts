@@ -1,4 +1,4 @@
-import type { Failure } from '../../http/request.ts'
+import type { ShownError } from '../../http/request.ts'
 import { modelOf } from '../../platform/mongo/collections.ts'
 import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 import type { KindCounts } from './kinds.ts'
@@ -14,7 +14,7 @@ const requestFields = {
   method: field.text,
   path: field.text,
   status: field.number,
-  error: field.mixed<Failure | null>(),
+  error: field.mixed<ShownError | null>(),
   duration_ms: field.number,
   replayed: field.flag,
   sandbox: field.flag,
