@@ -83,7 +83,7 @@ export function toErrorResponse(context: FailureContext, log: Logger): Response 
 }
 
 /** Returns a thrown error as its response reports it; null if there is no error or it is a {@link ReadyResponse}. */
-export function failureOf(error: unknown): ShownError | null {
+export function shownErrorOf(error: unknown): ShownError | null {
   if (!(error instanceof Error) || error instanceof ReadyResponse) return null
   const { type, message, errors } = describeError(error instanceof DomainError ? error : unexpected)
   return { type, message, errors }

@@ -3,7 +3,7 @@ import { currentTrace } from '../core/trace.ts'
 import { releaseBody } from './body.ts'
 import { clientNetwork } from './client-address.ts'
 import type { AppContext } from './context.ts'
-import { failureOf } from './error-response.ts'
+import { shownErrorOf } from './error-response.ts'
 import { heldMillisecondsOf } from './held-requests.ts'
 import { loggedPath, splitRoot } from './paths.ts'
 import type { RequestEntry, RequestFacts, ShownError } from './request.ts'
@@ -102,7 +102,7 @@ function toEntry(context: LoggedContext): RequestEntry {
   const { request, path, set, facts, error } = context
   const route = routeOf(context)
   const { at, startedAt, answeredAt = performance.now(), address = '', visit } = facts
-  const failure = failureOf(error)
+  const failure = shownErrorOf(error)
   const response = context.responseValue ?? context.response
   const isResponse = response instanceof Response
   const status = isResponse ? response.status : Number(set.status ?? 200)
