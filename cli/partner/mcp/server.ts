@@ -31,7 +31,7 @@ export async function serveAgent(options: ClientOptions, mayReadLive: boolean): 
         if (!tool) throw new UsageError(`There is no tool "${params.name}"`)
         return resultOf(await tool.call(params.arguments ?? {}, session, mcpReq.signal))
       } catch (error) {
-        return { ...resultOf(failureOf(error)), isError: true }
+        return { ...resultOf(errorOf(error)), isError: true }
       }
     })
     return server
@@ -69,7 +69,7 @@ function remember<T>(load: () => Promise<T>): () => Promise<T> {
   }
 }
 
-function failureOf(error: unknown) {
+function errorOf(error: unknown) {
   if (error instanceof PartnerError) {
     const { requestId, rawType: type, reason: message, status, errors, retryAfterSeconds, guide } = error
     return { request_id: requestId, status, error: { type, message, errors, retryAfterSeconds, guide } }
