@@ -40,7 +40,7 @@ function toDelivered({
 }
 
 /** A page's place in the feed. */
-export interface PagePlace {
+export interface PagePosition {
   /** True for the first page of a walk through the feed. */
   isFirst: boolean
   /** A version after which the page starts; null for the beginning of the feed. */
@@ -48,7 +48,7 @@ export interface PagePlace {
 }
 
 /** Returns the place of the feed page in a response, or null if the response is not a feed page. */
-export async function readPagePlace(db: Db, seen: Observed): Promise<PagePlace | null> {
+export async function readPagePlace(db: Db, seen: Observed): Promise<PagePosition | null> {
   const { operation, status } = seen
   if (operation !== feedRoute || status !== 200) return null
   const { page = 1, cursor, updated_after, consumer } = seen.query as FeedQuery
