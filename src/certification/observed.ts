@@ -48,7 +48,7 @@ export interface PagePosition {
 }
 
 /** Returns the place of the feed page in a response, or null if the response is not a feed page. */
-export async function readPagePlace(db: Db, seen: Observed): Promise<PagePosition | null> {
+export async function readPagePosition(db: Db, seen: Observed): Promise<PagePosition | null> {
   const { operation, status } = seen
   if (operation !== feedRoute || status !== 200) return null
   const { page = 1, cursor, updated_after, consumer } = seen.query as FeedQuery

@@ -18,7 +18,7 @@ import {
   requestRecordModel,
   type Step,
 } from './model.ts'
-import { type DeliveredBooking, deliveredBookings, readPagePlace, sizeOfWrite } from './observed.ts'
+import { type DeliveredBooking, deliveredBookings, readPagePosition, sizeOfWrite } from './observed.ts'
 import { hasSucceeded } from './step.ts'
 
 /** Number of ended certifications that are kept for each key. */
@@ -253,7 +253,7 @@ export async function recordRequest(
   const hash = (value: string) => createHmac('sha256', secret).update(value).digest('base64url')
   const { operation, at, status, requestId } = seen
   const { body, idempotencyKey } = seen.sent ?? {}
-  const page = await readPagePlace(db, seen)
+  const page = await readPagePosition(db, seen)
   const fault = seen.fault ?? realFault(status)
   const expires_at = new Date(now.getTime() + keptMilliseconds)
   const bookings = hasSucceeded({ status, fault }) ? deliveredBookings(seen) : []
