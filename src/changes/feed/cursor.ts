@@ -32,7 +32,7 @@ const cursors: Record<FeedName, ReturnType<typeof cursorsOf<typeof place, typeof
 }
 
 /** The version after which a cursor continues, and its page's number. */
-interface Place {
+interface FeedPosition {
   version: Date
   page: number
 }
@@ -40,14 +40,14 @@ interface Place {
 /** Encodes a position in a feed and the query of its walk as an opaque string. */
 export function writeCursor(
   feed: FeedName,
-  { version, page }: Place,
+  { version, page }: FeedPosition,
   query: FilterParameters & { per_page: number; updated_after?: string | undefined },
 ): string {
   return cursors[feed].write({ after: version.getTime() / 1000, page }, query)
 }
 
 /** Decodes a cursor; returns null for anything that is not a cursor of this feed. */
-export function readCursor(feed: FeedName, cursor: string): (Place & { query: WalkQuery }) | null {
+export function readCursor(feed: FeedName, cursor: string): (FeedPosition & { query: WalkQuery }) | null {
   const read = cursors[feed].read(cursor)
   if (!read) return null
   return { version: new Date(read.place.after * 1000), page: read.place.page, query: read.query }
