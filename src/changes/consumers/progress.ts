@@ -13,10 +13,10 @@ export interface Progress {
 /** Maximum number of pending changes to count. */
 const countedPending = 10_000
 
-type Position = Pick<Consumer, 'owner_id' | 'feed' | 'acknowledged'>
+type ConsumerPosition = Pick<Consumer, 'owner_id' | 'feed' | 'acknowledged'>
 
 /** Returns how far a consumer is behind its host's unfiltered feed. */
-export async function progressOf(db: Db, position: Position): Promise<Progress> {
+export async function progressOf(db: Db, position: ConsumerPosition): Promise<Progress> {
   const { owner_id, feed, acknowledged } = position
   const oldestPending = await oldestPendingOf(db, position)
   if (oldestPending === null) return { pending: 0, oldestPending }
@@ -30,14 +30,14 @@ export async function progressOf(db: Db, position: Position): Promise<Progress> 
  * between two neighbouring positions are counted only once, so counting for all consumers costs no more than counting
  * for the slowest consumer.
  */
-export async function progressOfAll(db: Db, consumers: Position[]): Promise<Progress[]> {
-  const positionOf = ({ acknowledged }: Position) => acknowledged?.getTime() ?? 0
+export async function progressOfAll(db: Db, consumers: ConsumerPosition[]): Promise<Progress[]> {
+  const positionOf = ({ acknowledged }: ConsumerPosition) => acknowledged?.getTime() ?? 0
   const byPosition = Map.groupBy(consumers, positionOf)
   const found = new Map<number, Progress>()
   let pending = 0
   let until: Date | undefined
   for (const position of [...byPosition.keys()].toSorted((one, other) => other - one)) {
-    const [consumer] = byPosition.get(position) as [Position]
+    const [consumer] = byPosition.get(position) as [ConsumerPosition]
     const { owner_id, feed, acknowledged: after } = consumer
     const oldestPending = await oldestPendingOf(db, consumer)
     const range = { after, until, limit: countedPending - pending }
@@ -52,7 +52,7 @@ export async function progressOfAll(db: Db, consumers: Position[]): Promise<Prog
 /** Returns the version of the oldest change that a consumer has not acknowledged; null if there is none. */
 export async function oldestPendingOf(
   db: Db,
-  { owner_id, feed, acknowledged }: Position,
+  { owner_id, feed, acknowledged }: ConsumerPosition,
 ): Promise<Date | null> {
   const { oldestAfter } = unfilteredFeeds[feed]
   return oldestAfter(db, owner_id, acknowledged)
