@@ -6,24 +6,27 @@ import { type Consumer, consumerModel } from './model.ts'
 import type { ConsumedFeed } from './schema.ts'
 
 /** The owner of the data, the key and the feed that a set of consumers belongs to. */
-export interface Owner {
+export interface ConsumerSet {
   owner_id: number
   key_id: number
   feed: ConsumedFeed
 }
 
 /** Returns the owner of the caller's consumers of a feed. */
-export function ownerOf({ ownerId, keyId }: Pick<Caller, 'ownerId' | 'keyId'>, feed: ConsumedFeed): Owner {
+export function ownerOf(
+  { ownerId, keyId }: Pick<Caller, 'ownerId' | 'keyId'>,
+  feed: ConsumedFeed,
+): ConsumerSet {
   return { owner_id: ownerId, key_id: keyId, feed }
 }
 
 /** Returns an owner's consumers, sorted by name. The number of slots limits the length of the list. */
-export function listConsumers(db: Db, owner: Owner): Promise<Consumer[]> {
+export function listConsumers(db: Db, owner: ConsumerSet): Promise<Consumer[]> {
   return consumerModel(db).find(owner, { _id: 0 }).sort({ name: 1 }).lean()
 }
 
 /** Returns the consumer with this name, or null. */
-export function findConsumerIfAny(db: Db, owner: Owner, name: string): Promise<Consumer | null> {
+export function findConsumerIfAny(db: Db, owner: ConsumerSet, name: string): Promise<Consumer | null> {
   return consumerModel(db)
     .findOne({ ...owner, name }, { _id: 0 })
     .lean()
@@ -34,7 +37,7 @@ export function findConsumerIfAny(db: Db, owner: Owner, name: string): Promise<C
  *
  * @throws DomainError `not_found`
  */
-export async function findConsumer(db: Db, owner: Owner, name: string): Promise<Consumer> {
+export async function findConsumer(db: Db, owner: ConsumerSet, name: string): Promise<Consumer> {
   const consumer = await findConsumerIfAny(db, owner, name)
   if (!consumer) throw notFound('Consumer')
   return consumer
@@ -54,7 +57,7 @@ export async function insertConsumer(db: Db, consumer: Consumer): Promise<boolea
 /** Moves a consumer to a version. The consumer moves back only if `mayGoBack` is true. */
 export async function moveConsumer(
   db: Db,
-  owner: Owner,
+  owner: ConsumerSet,
   name: string,
   { to, mayGoBack }: { to: Pick<Consumer, 'acknowledged' | 'acknowledged_at'>; mayGoBack: boolean },
 ): Promise<void> {
@@ -69,7 +72,7 @@ export async function moveConsumer(
  *
  * @throws DomainError `not_found`
  */
-export async function deleteConsumer(db: Db, owner: Owner, name: string): Promise<void> {
+export async function deleteConsumer(db: Db, owner: ConsumerSet, name: string): Promise<void> {
   const { deletedCount } = await consumerModel(db).deleteOne({ ...owner, name })
   if (deletedCount === 0) throw notFound('Consumer')
 }

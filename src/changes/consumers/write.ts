@@ -9,11 +9,11 @@ import { readHostClock } from '../../versions/host-clock-store.ts'
 import type { Consumer } from './model.ts'
 import type { ConsumedFeed, ConsumerWrite } from './schema.ts'
 import {
+  type ConsumerSet,
   findConsumerIfAny,
   insertConsumer,
   listConsumers,
   moveConsumer,
-  type Owner,
   ownerOf,
 } from './store.ts'
 import { unfilteredFeeds } from './unfiltered-feeds.ts'
@@ -76,7 +76,7 @@ async function requireKnown(
     throw invalidField('acknowledged', '"acknowledged" must be a version that the feed has shown')
 }
 
-async function freeSlot(db: Db, owner: Owner): Promise<number> {
+async function freeSlot(db: Db, owner: ConsumerSet): Promise<number> {
   const taken = (await listConsumers(db, owner)).map(({ slot }) => slot)
   const slot = firstFree(taken, consumersPerKey)
   if (slot === undefined)
