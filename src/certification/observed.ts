@@ -1,4 +1,4 @@
-import { findConsumerIfAny, ownerOf } from '../changes/consumers/store.ts'
+import { consumerSetOf, findConsumerIfAny } from '../changes/consumers/store.ts'
 import { readCursor } from '../changes/feed/cursor.ts'
 import type { FeedItem } from '../changes/feed/schema.ts'
 import { daysBetween } from '../core/clock.ts'
@@ -56,7 +56,7 @@ export async function readPagePosition(db: Db, seen: Observed): Promise<PagePosi
   if (page > 1) return { isFirst: false, from: beforeFirst(seen) }
   if (consumer === undefined)
     return { isFirst: true, from: updated_after === undefined ? null : parseFeedTime(updated_after) }
-  const owner = ownerOf({ ownerId: seen.sandboxId, keyId: seen.keyId }, 'bookings')
+  const owner = consumerSetOf({ ownerId: seen.sandboxId, keyId: seen.keyId }, 'bookings')
   return { isFirst: true, from: (await findConsumerIfAny(db, owner, consumer))?.acknowledged ?? null }
 }
 

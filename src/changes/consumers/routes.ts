@@ -9,7 +9,7 @@ import { toVersion } from '../../versions/format.ts'
 import type { Consumer } from './model.ts'
 import { type Progress, progressOf, progressOfAll } from './progress.ts'
 import { type ConsumedFeed, ConsumerView, ConsumerWrite } from './schema.ts'
-import { deleteConsumer, findConsumer, listConsumers, ownerOf } from './store.ts'
+import { consumerSetOf, deleteConsumer, findConsumer, listConsumers } from './store.ts'
 import { nameProblems, putConsumer } from './write.ts'
 
 /** Routes for consumers, which are feed positions stored for pollers without a disk (decisions §19). */
@@ -24,13 +24,13 @@ function routesOf(app: AppContext, feed: ConsumedFeed) {
   const operation = `${feed === 'bookings' ? 'Booking' : 'Message'}Consumer`
   const show = async (consumer: Consumer) => serializeConsumer(consumer, await progressOf(app.db, consumer))
   const read = async (caller: CheckInput['caller'], name: string) =>
-    show(await findConsumer(app.db, ownerOf(caller, feed), name))
+    show(await findConsumer(app.db, consumerSetOf(caller, feed), name))
   return new Elysia({ prefix: `/${feed}/consumers`, tags: ['Consumers'] })
     .use(guard(app))
     .get(
       '',
       async (context) => {
-        const consumers = await listConsumers(app.db, ownerOf(context.caller, feed))
+        const consumers = await listConsumers(app.db, consumerSetOf(context.caller, feed))
         const progress = await progressOfAll(app.db, consumers)
         return ok(
           context,
@@ -73,7 +73,7 @@ function routesOf(app: AppContext, feed: ConsumedFeed) {
     .delete(
       '/:name',
       async (context) => {
-        await deleteConsumer(app.db, ownerOf(context.caller, feed), context.params.name)
+        await deleteConsumer(app.db, consumerSetOf(context.caller, feed), context.params.name)
         return ok(context, { message: 'The consumer was deleted' })
       },
       {

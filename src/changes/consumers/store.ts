@@ -13,7 +13,7 @@ export interface ConsumerSet {
 }
 
 /** Returns the owner of the caller's consumers of a feed. */
-export function ownerOf(
+export function consumerSetOf(
   { ownerId, keyId }: Pick<Caller, 'ownerId' | 'keyId'>,
   feed: ConsumedFeed,
 ): ConsumerSet {

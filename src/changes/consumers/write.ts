@@ -10,11 +10,11 @@ import type { Consumer } from './model.ts'
 import type { ConsumedFeed, ConsumerWrite } from './schema.ts'
 import {
   type ConsumerSet,
+  consumerSetOf,
   findConsumerIfAny,
   insertConsumer,
   listConsumers,
   moveConsumer,
-  ownerOf,
 } from './store.ts'
 import { unfilteredFeeds } from './unfiltered-feeds.ts'
 
@@ -36,7 +36,7 @@ export async function putConsumer(
 ): Promise<Consumer> {
   const version = acknowledged === null ? null : parseFeedTime(acknowledged)
   await requireKnown(db, caller.ownerId, feed, version)
-  const owner = ownerOf(caller, feed)
+  const owner = consumerSetOf(caller, feed)
   const position = {
     acknowledged: version,
     acknowledged_at: version === null ? null : clock(caller.ownerId),

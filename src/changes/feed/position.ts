@@ -4,7 +4,7 @@ import type { Caller } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { parseFeedTime, toVersion } from '../../versions/format.ts'
 import type { ConsumedFeed } from '../consumers/schema.ts'
-import { findConsumer, ownerOf } from '../consumers/store.ts'
+import { consumerSetOf, findConsumer } from '../consumers/store.ts'
 import { type FeedName, readCursor, type WalkQuery } from './cursor.ts'
 
 /** Query parameters that determine where a feed query continues. */
@@ -55,7 +55,7 @@ export async function positionOf(
   { updated_after, consumer: name, cursor }: PositionQuery,
 ): Promise<string | undefined> {
   if (name === undefined) return updated_after
-  const { acknowledged } = await findConsumer(db, ownerOf(caller, feed), name)
+  const { acknowledged } = await findConsumer(db, consumerSetOf(caller, feed), name)
   if (cursor !== undefined) return updated_after
   return acknowledged ? toVersion(acknowledged) : undefined
 }
