@@ -3,7 +3,7 @@ import { findListing } from '../../inventory/listings/store.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { ChangeFilter } from '../../stays/bookings/store.ts'
 import type { FeedQuery } from '../sources/source.ts'
-import { type PositionQuery, positionOf } from './position.ts'
+import { type PositionQuery, walkStart } from './position.ts'
 
 /** The booking feed's query parameters for the position and the filters. */
 export interface BookingFeedQuery extends PositionQuery {
@@ -23,7 +23,7 @@ export async function toFeedQuery(
 ): Promise<FeedQuery<ChangeFilter>> {
   const { ownerId } = caller
   const { checkout_after, listing_id, cursor } = query
-  const updated_after = await positionOf(db, caller, 'bookings', query)
+  const updated_after = await walkStart(db, caller, 'bookings', query)
   if (listing_id !== undefined) await findListing(db, ownerId, Number(listing_id))
   const filter = {
     owner_id: ownerId,

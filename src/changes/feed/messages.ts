@@ -4,7 +4,7 @@ import { findBooking } from '../../stays/bookings/store.ts'
 import type { StoredMessage } from '../../stays/messages/model.ts'
 import type { MessageFilter } from '../../stays/messages/store.ts'
 import type { FeedQuery } from '../sources/source.ts'
-import { type PositionQuery, positionOf } from './position.ts'
+import { type PositionQuery, walkStart } from './position.ts'
 
 /** The message feed's query parameters for the position and the filters. */
 export interface MessageFeedQuery extends PositionQuery {
@@ -24,7 +24,7 @@ export async function toMessageFeedQuery(
 ): Promise<FeedQuery<MessageFilter>> {
   const { ownerId } = caller
   const { booking_id, sender, cursor } = query
-  const updated_after = await positionOf(db, caller, 'messages', query)
+  const updated_after = await walkStart(db, caller, 'messages', query)
   if (booking_id !== undefined) await findBooking(db, ownerId, Number(booking_id))
   const filter = {
     owner_id: ownerId,

@@ -48,7 +48,7 @@ export function withWalk<Query extends PositionQuery>(
  *
  * @throws DomainError `not_found` if the key has no such consumer
  */
-export async function positionOf(
+export async function walkStart(
   db: Db,
   caller: Pick<Caller, 'ownerId' | 'keyId'>,
   feed: ConsumedFeed,
