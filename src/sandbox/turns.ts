@@ -9,7 +9,7 @@ import type { SandboxData } from './store.ts'
  * Duration of the lease for playing a scenario, and maximum time that other requests wait for it, in milliseconds.
  * Every scenario finishes well within two minutes.
  */
-const playLease = { leaseMilliseconds: 120_000, maxWaitMilliseconds: 30_000 }
+const scenarioLease = { leaseMilliseconds: 120_000, maxWaitMilliseconds: 30_000 }
 
 /**
  * Runs `work` for only one request per sandbox at a time, across all processes. Otherwise, two concurrent scenarios
@@ -27,7 +27,7 @@ export function playExclusively<T>(
   return withLease(
     db,
     `turn:${sandboxId}`,
-    { now: () => clockWatch.databaseNow(), ...playLease },
+    { now: () => clockWatch.databaseNow(), ...scenarioLease },
     async () => {
       if (!(await isOpen(db, sandboxId))) throw cleared()
       return whileOpen(db, sandboxId, () => work((documents) => reserveRoom(store, sandboxId, documents)))
