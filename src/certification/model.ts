@@ -195,4 +195,4 @@ const deliverySchema = schemaOf(deliveryFields)
 deliverySchema.index({ certification_id: 1 }, { name: 'certification_delivery' })
 deliverySchema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'certification_delivery_expiry' })
 
-export const deliveryModel = modelOf<DeliveredVersion>('certification_deliveries', deliverySchema)
+export const deliveredVersionModel = modelOf<DeliveredVersion>('certification_deliveries', deliverySchema)

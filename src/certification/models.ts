@@ -1,4 +1,4 @@
-import { certificationModel, deliveryModel, requestRecordModel } from './model.ts'
+import { certificationModel, deliveredVersionModel, requestRecordModel } from './model.ts'
 
 /** The models of this neighbourhood's collections. */
-export const models = [certificationModel, deliveryModel, requestRecordModel]
+export const models = [certificationModel, deliveredVersionModel, requestRecordModel]

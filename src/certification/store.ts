@@ -12,7 +12,7 @@ import {
   type Certification,
   certificationModel,
   type DeliveredVersion,
-  deliveryModel,
+  deliveredVersionModel,
   type Next,
   type RequestRecord,
   requestRecordModel,
@@ -307,14 +307,14 @@ async function storeDeliveries(
       return { updateOne: { filter, update: { $setOnInsert: delivery }, upsert: true } }
     })
   if (upserts.length === 0) return 0
-  const stored = await deliveryModel(db).collection.bulkWrite(upserts, { ordered: false })
+  const stored = await deliveredVersionModel(db).collection.bulkWrite(upserts, { ordered: false })
   return stored.upsertedCount
 }
 
 /** Returns the subset of delivery ids that are already stored. */
 async function findKnown(db: Db, ids: string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set()
-  const found = await deliveryModel(db)
+  const found = await deliveredVersionModel(db)
     .find({ _id: { $in: ids } }, { _id: 1 })
     .lean()
   return new Set(found.map(({ _id }) => _id))
@@ -333,7 +333,7 @@ export async function findDelivered<T extends { id: number; updated_at: Date }>(
 
 /** Returns all deliveries of a certification, older versions first. */
 export function findDeliveries(db: Db, certificationId: number): Promise<DeliveredVersion[]> {
-  return deliveryModel(db).find({ certification_id: certificationId }).sort({ version: 1 }).lean()
+  return deliveredVersionModel(db).find({ certification_id: certificationId }).sort({ version: 1 }).lean()
 }
 
 /** Returns a certification's recorded requests except the first `after` requests, in order of arrival. */
@@ -365,5 +365,5 @@ export function findLastRecord(db: Db, certificationId: number): Promise<Request
 /** Deletes a certification's recorded requests and deliveries. */
 export async function deleteRecords(db: Db, certificationId: number): Promise<void> {
   const ofRun = { certification_id: certificationId }
-  await Promise.all([requestRecordModel(db).deleteMany(ofRun), deliveryModel(db).deleteMany(ofRun)])
+  await Promise.all([requestRecordModel(db).deleteMany(ofRun), deliveredVersionModel(db).deleteMany(ofRun)])
 }

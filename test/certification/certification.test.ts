@@ -7,7 +7,7 @@ import { advance, courseOf } from '../../src/certification/advance.ts'
 import { bounds } from '../../src/certification/cases.ts'
 import {
   certificationModel,
-  deliveryModel,
+  deliveredVersionModel,
   type RequestRecord,
   requestRecordModel,
 } from '../../src/certification/model.ts'
@@ -352,14 +352,14 @@ describe.concurrent('a course', () => {
       const { body } = await actor.send('GET', `${feed}?per_page=${per_page}&page=1`)
       for (const one of body.data.Bookings) shown.add(`${one.booking_id} ${one.version}`)
     }
-    expect(await deliveryModel(db).countDocuments({ certification_id: id })).toBe(shown.size)
+    expect(await deliveredVersionModel(db).countDocuments({ certification_id: id })).toBe(shown.size)
     const records = await requestRecordModel(db).find({ certification_id: id }).lean()
     expect(records.map(({ delivered }) => delivered).toSorted((one, other) => other - one)).toEqual([
       100,
       ...Array(39).fill(0),
     ])
     await actor.send('DELETE', `${path}/${id}`)
-    expect(await deliveryModel(db).countDocuments({ certification_id: id })).toBe(0)
+    expect(await deliveredVersionModel(db).countDocuments({ certification_id: id })).toBe(0)
   })
 
   test('accepts at most as many lines of a state as a state may have bookings', async ({ expect }) => {
