@@ -164,7 +164,7 @@ async function identify(
     window: access.window,
   })
   app.usage.track(authorization.key.id, address, app.clock())
-  app.metrics.countDecision(authorization.allowed, authorization.version !== null)
+  app.metrics.countDecision(authorization.allowed, authorization.revision !== null)
   Object.assign(set.headers, rateLimitHeaders(authorization))
   return authorization
 }

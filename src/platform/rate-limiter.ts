@@ -15,7 +15,7 @@ export interface RateState {
 export interface RateDecision extends RateState {
   allowed: boolean
   /** The record's version in the shared store; null if the decision was made without the shared store. */
-  version: string | null
+  revision: string | null
 }
 
 /**
@@ -91,7 +91,7 @@ export class MemoryRateLimiter implements RateLimiter {
       allowed,
       remaining: Math.max(0, limit - count - (allowed ? 1 : 0)),
       waitMilliseconds: freedAt + windowMilliseconds - now,
-      version: null,
+      revision: null,
     }
   }
 

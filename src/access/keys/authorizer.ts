@@ -60,8 +60,8 @@ export class KeyAuthorizer implements Authorizer {
     const name = window === 'default' ? rateLimitName(id) : `${window}:${id}`
     const decision = await this.rateLimiter.hit(name, limit, minuteMilliseconds, rateLimitName(id))
     const isRefused = !decision.allowed || whyUnusable(cached, now) !== null
-    if (!isCurrent(cached, decision.version, now, isRefused))
-      cached = await this.read(hash, now, decision.version)
+    if (!isCurrent(cached, decision.revision, now, isRefused))
+      cached = await this.read(hash, now, decision.revision)
     requireUsable(cached, now)
     return { ...decision, key: cached.key, host: cached.host, limit, window }
   }

@@ -91,7 +91,7 @@ export class RedisRateLimiter implements RateLimiter {
       if (allowed === 1 && !carried) this.fallback.recordHit(name, limit, windowMilliseconds, sentAt)
       if (allowed !== 1 && carried) this.fallback.undoHit(name)
       const left = Math.min(remaining, carried?.remaining ?? remaining)
-      return { allowed: allowed === 1, remaining: left, waitMilliseconds, version }
+      return { allowed: allowed === 1, remaining: left, waitMilliseconds, revision: version }
     } catch (error) {
       this.handleFailure(error)
       return carried ?? this.decideAlone(name, limit, windowMilliseconds)
