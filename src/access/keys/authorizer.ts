@@ -16,7 +16,7 @@ interface CachedKey {
   host: Host
   readAt: number
   /** The key's latest announced version when the record was read; null if no version was known. */
-  version: string | null
+  revision: string | null
 }
 
 /**
@@ -135,7 +135,7 @@ function limitOf({ rate_limit }: ApiKey, defaultLimit: number): number {
  */
 function isCurrent(cached: CachedKey, version: string | null, now: Date, isRefused: boolean): boolean {
   if (now.getTime() - cached.readAt >= staleAfterMilliseconds) return false
-  return version === null ? isRefused : version === cached.version
+  return version === null ? isRefused : version === cached.revision
 }
 
 type Found = Pick<CachedKey, 'key' | 'secret' | 'host'>
