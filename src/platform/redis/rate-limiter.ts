@@ -6,7 +6,7 @@ import type { SharedCache } from '../shared.ts'
 import { TimeoutError, withTimeout } from '../time-limits.ts'
 import { causeOf, isRefusal } from './cause.ts'
 import { isClusterNode, probedRecords, type RedisClient, redisClient } from './connection.ts'
-import { versionKey, windowKey } from './scripts.ts'
+import { revisionKey, windowKey } from './scripts.ts'
 import { RedisSlots, redisCache } from './shared.ts'
 
 /** Maximum time that a request waits for Redis (decisions §12: less than 100 ms added). */
@@ -85,7 +85,7 @@ export class RedisRateLimiter implements RateLimiter {
     const sentAt = performance.now()
     try {
       const hit = inSpan('redis hitWindow', () =>
-        this.redis.hitWindow(windowKey(name, record), versionKey(record), limit, windowMilliseconds, 1),
+        this.redis.hitWindow(windowKey(name, record), revisionKey(record), limit, windowMilliseconds, 1),
       )
       const [allowed, remaining, waitMilliseconds, version] = await withTimeout(hit, hitTimeoutMilliseconds)
       if (allowed === 1 && !carried) this.fallback.recordHit(name, limit, windowMilliseconds, sentAt)
@@ -105,7 +105,7 @@ export class RedisRateLimiter implements RateLimiter {
     if (!this.up) return local
     try {
       const look = inSpan('redis hitWindow', () =>
-        this.redis.hitWindow(windowKey(name), versionKey(name), limit, windowMilliseconds, 0),
+        this.redis.hitWindow(windowKey(name), revisionKey(name), limit, windowMilliseconds, 0),
       )
       const [, remaining, waitMilliseconds] = await withTimeout(look, hitTimeoutMilliseconds)
       if (!this.mayHoldLocalHits(windowMilliseconds)) return { remaining, waitMilliseconds }
@@ -126,7 +126,7 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   async invalidate(name: string): Promise<void> {
-    const raise = inSpan('redis incr', () => this.redis.incr(versionKey(name)))
+    const raise = inSpan('redis incr', () => this.redis.incr(revisionKey(name)))
     await withTimeout(raise, pingTimeoutMilliseconds)
   }
 
@@ -167,7 +167,7 @@ export class RedisRateLimiter implements RateLimiter {
       // Connecting successfully proves nothing, because the account may lack permission for all other commands.
       if (!this.up) await withTimeout(this.joinCluster(), pingTimeoutMilliseconds)
       const probes = probedRecords(this.redis).map((record) =>
-        this.redis.hitWindow(windowKey(record), versionKey(record), probesKept, 1000, 1),
+        this.redis.hitWindow(windowKey(record), revisionKey(record), probesKept, 1000, 1),
       )
       await withTimeout(Promise.all(probes), pingTimeoutMilliseconds)
       if (!this.up && this.isOpen) this.log?.info('Redis responds: rate limits are shared again')

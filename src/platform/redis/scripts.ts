@@ -69,6 +69,6 @@ export function windowKey(name: string, record = name): string {
 }
 
 /** Returns the key of a record's version. */
-export function versionKey(record: string): string {
+export function revisionKey(record: string): string {
   return `version:{${record}}`
 }
