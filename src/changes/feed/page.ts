@@ -57,12 +57,12 @@ export async function readFeedPage<Row, Filter extends { owner_id: number }>(
   const keepingEnd = end && !position ? ends.keep(page.page, end) : null
   await Promise.all([counting, keepingEnd])
   const counted = await counting
-  if (counted && end && isFirst && counted.version === clockBefore)
+  if (counted && end && isFirst && counted.clockMilliseconds === clockBefore)
     cacheNextTotal(
       db,
       source,
       { filter, after: end },
-      { total: counted.total - rows.length, version: counted.version },
+      { total: counted.total - rows.length, clockMilliseconds: counted.clockMilliseconds },
     )
   const number = position?.page ?? page.page
   const total = counted?.total ?? rows.length
@@ -106,7 +106,7 @@ async function fromEnd<Filter extends { owner_id: number }>(
   { filter, after }: Matched<Filter>,
   skip: number,
 ): Promise<Date | null> {
-  const { total, version } = await totalOf(db, source, { filter, after })
+  const { total, clockMilliseconds: version } = await totalOf(db, source, { filter, after })
   if (skip <= total / 2 || skip > total) return null
   return source.versionFromEnd(db, filter, { after, until: new Date(version) }, total - skip)
 }

@@ -12,7 +12,7 @@ export interface Matched<Filter> {
 export interface Total {
   total: number
   /** The host's clock in milliseconds, as read just before the rows were counted. */
-  version: number
+  clockMilliseconds: number
 }
 
 const maxCachedTotals = 1000
@@ -61,7 +61,7 @@ export async function totalOf<Filter extends Host>(
   const version = (await readHostClock(db, filter.owner_id, source.counter)).getTime()
   if (cache.clocks.size >= maxCachedTotals) cache.clocks.clear()
   cache.clocks.set(`${source.name}/${filter.owner_id}`, version)
-  if (cached?.version === version) return cached
+  if (cached?.clockMilliseconds === version) return cached
   const total = { total: await source.count(db, filter, { after }), version }
   keep(db, source.name, matched, total)
   return total
@@ -76,9 +76,9 @@ export function cacheNextTotal<Filter extends Host>(
   db: Db,
   { name }: Source<Filter>,
   next: Matched<Filter>,
-  { total, version }: Total,
+  { total, clockMilliseconds: version }: Total,
 ): void {
-  keep(db, name, next, { total: Math.max(0, total), version })
+  keep(db, name, next, { total: Math.max(0, total), clockMilliseconds: version })
 }
 
 function keep(db: Db, feed: string, matched: Matched<Host>, total: Total): void {
