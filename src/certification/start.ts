@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { DomainError } from '../core/errors.ts'
 import { type Permission, requirePermission } from '../http/permissions.ts'
 import type { Caller } from '../http/request.ts'
-import { KeyedMutex } from '../platform/keyed-mutex.ts'
+import { KeyedQueue } from '../platform/keyed-mutex.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { busy, isDuplicate } from '../platform/mongo/errors.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
@@ -38,7 +38,7 @@ const concurrentBookings = 16
 /**
  * Creating 130 bookings is expensive, so concurrent starts wait for each other instead of slowing down other requests.
  */
-const fillings = new KeyedMutex(30_000, busy)
+const fillings = new KeyedQueue(30_000, busy)
 
 /**
  * Starts a certification: clears the key's sandbox and fills it with 130 bookings.

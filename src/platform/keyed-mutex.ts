@@ -3,7 +3,7 @@ import AsyncLock from 'async-lock'
 import type { DomainError } from '../core/errors.ts'
 
 /** Runs tasks with the same name one at a time within this process. */
-export class KeyedMutex {
+export class KeyedQueue {
   private readonly lock: AsyncLock
 
   /**

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { DomainError } from '../../src/core/errors.ts'
-import { KeyedMutex } from '../../src/platform/keyed-mutex.ts'
+import { KeyedQueue } from '../../src/platform/keyed-mutex.ts'
 
 const refusal = () => new DomainError('conflict', 'Too many wait', [], 1)
 
 test('work with the same key runs in turn, and work with another key does not wait for it', async () => {
-  const turns = new KeyedMutex(60_000, refusal)
+  const turns = new KeyedQueue(60_000, refusal)
   const gate = Promise.withResolvers<void>()
   const order: string[] = []
   const note = (name: string) => async () => void order.push(name)
@@ -18,7 +18,7 @@ test('work with the same key runs in turn, and work with another key does not wa
 })
 
 test('work is refused if its turn does not come in time, and never runs later', async () => {
-  const turns = new KeyedMutex(20, refusal)
+  const turns = new KeyedQueue(20, refusal)
   const gate = Promise.withResolvers<void>()
   let isDone = false
   const first = turns.run('a', () => gate.promise)
@@ -33,7 +33,7 @@ test('work is refused if its turn does not come in time, and never runs later', 
 })
 
 test('an error in one piece of work does not affect the next', async () => {
-  const turns = new KeyedMutex(60_000, refusal)
+  const turns = new KeyedQueue(60_000, refusal)
   const failed = turns.run('a', async () => {
     throw new Error('Its own')
   })

@@ -6,7 +6,7 @@ import { inject, vi } from 'vitest'
 import { program } from '../../cli/program.ts'
 import { run } from '../../cli/shared/run.ts'
 import { standardError, standardOutput } from '../../cli/shared/streams.ts'
-import { KeyedMutex } from '../../src/platform/keyed-mutex.ts'
+import { KeyedQueue } from '../../src/platform/keyed-mutex.ts'
 import { busy } from '../../src/platform/mongo/errors.ts'
 import { isServedFile } from './command-line.ts'
 import { type CommandResult, partnerctl } from './processes.ts'
@@ -15,7 +15,7 @@ import { type CommandResult, partnerctl } from './processes.ts'
 export const administrator = () => ({ MONGODB_URL: inject('mongodbUrl'), REDIS_URL: inject('redisUrl') })
 
 /** Runs one command at a time, because commands share this process's output and environment. */
-const turns = new KeyedMutex(5 * 60_000, busy)
+const turns = new KeyedQueue(5 * 60_000, busy)
 
 /**
  * Runs a command in this process, because starting another process takes longer than most commands.

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { KeyedMutex } from '../../platform/keyed-mutex.ts'
+import { KeyedQueue } from '../../platform/keyed-mutex.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { busy } from '../../platform/mongo/errors.ts'
 import { findChanges } from '../../stays/bookings/store.ts'
@@ -32,7 +32,7 @@ export class BookingCache {
     ttlAutopurge: true,
     updateAgeOnGet: true,
   })
-  private readonly turns: KeyedMutex
+  private readonly turns: KeyedQueue
 
   /**
    * @param patienceMilliseconds maximum time that a reader waits for another reader of the same host; without waiting,
@@ -42,7 +42,7 @@ export class BookingCache {
     private readonly db: Db,
     patienceMilliseconds: number,
   ) {
-    this.turns = new KeyedMutex(patienceMilliseconds, busy)
+    this.turns = new KeyedQueue(patienceMilliseconds, busy)
   }
 
   /**

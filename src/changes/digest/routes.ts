@@ -5,7 +5,7 @@ import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { responseObject } from '../../http/schema/fields.ts'
 import { findListing } from '../../inventory/listings/store.ts'
-import { KeyedMutex } from '../../platform/keyed-mutex.ts'
+import { KeyedQueue } from '../../platform/keyed-mutex.ts'
 import { Digests } from './answer.ts'
 import { DigestQuery, DigestView } from './schema.ts'
 
@@ -22,7 +22,7 @@ const occupied = () =>
 export function digestRoutes(app: AppContext) {
   const digests = new Digests(app.db, patienceMilliseconds)
   // Only one digest per key is computed at a time, so that a partner with many requests does not crowd out others.
-  const turns = new KeyedMutex(patienceMilliseconds, occupied)
+  const turns = new KeyedQueue(patienceMilliseconds, occupied)
   return new Elysia({ prefix: '/integrations/:provider' }).use(guard(app)).get(
     '/bookings/digest',
     async (context) => {

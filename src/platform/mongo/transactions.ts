@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import mongoose from 'mongoose'
 import { DomainError } from '../../core/errors.ts'
 import { inSpan } from '../../core/trace.ts'
-import { KeyedMutex } from '../keyed-mutex.ts'
+import { KeyedQueue } from '../keyed-mutex.ts'
 import {
   majorityTimeoutMilliseconds,
   queueTimeoutMilliseconds,
@@ -14,7 +14,7 @@ import { busy, isDuplicate } from './errors.ts'
 import { repeatRead } from './repeated-reads.ts'
 import { DependentChangesError, runInStep } from './statements.ts'
 
-const queues = new KeyedMutex(queueTimeoutMilliseconds, busy)
+const queues = new KeyedQueue(queueTimeoutMilliseconds, busy)
 
 /**
  * Runs `work` in one transaction and returns its result once a majority has acknowledged the commit.
