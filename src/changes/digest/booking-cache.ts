@@ -32,7 +32,7 @@ export class BookingCache {
     ttlAutopurge: true,
     updateAgeOnGet: true,
   })
-  private readonly turns: KeyedQueue
+  private readonly queue: KeyedQueue
 
   /**
    * @param patienceMilliseconds maximum time that a reader waits for another reader of the same host; without waiting,
@@ -42,14 +42,14 @@ export class BookingCache {
     private readonly db: Db,
     patienceMilliseconds: number,
   ) {
-    this.turns = new KeyedQueue(patienceMilliseconds, busy)
+    this.queue = new KeyedQueue(patienceMilliseconds, busy)
   }
 
   /**
    * Returns a host's current bookings. While the bookings are cached and unchanged, every call returns the same object.
    */
   read(ownerId: number): Promise<HostBookings> {
-    return this.turns.run(String(ownerId), async () => {
+    return this.queue.run(String(ownerId), async () => {
       const held = this.hosts.get(ownerId) ?? { version: null, bookings: PackedBookings.empty() }
       const now = await this.refresh(ownerId, held)
       if (now !== held) this.hosts.set(ownerId, now)
