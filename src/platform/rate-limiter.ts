@@ -14,7 +14,7 @@ export interface RateState {
 /** A rate limit's decision on one hit. */
 export interface RateDecision extends RateState {
   allowed: boolean
-  /** The record's version in the shared store; null if the decision was made without the shared store. */
+  /** The record's revision in the shared store; null if the decision was made without the shared store. */
   revision: string | null
 }
 
@@ -26,12 +26,12 @@ export interface RateLimiter {
   /**
    * Counts a hit if the window called `name` has room for it.
    *
-   * @param record name of the record whose version is returned (see {@link invalidate}); defaults to `name`
+   * @param record name of the record whose revision is returned (see {@link invalidate}); defaults to `name`
    */
   hit(name: string, limit: number, windowMilliseconds: number, record?: string): Promise<RateDecision>
   /** Returns a window's remaining capacity without counting a hit. */
   peek(name: string, limit: number, windowMilliseconds: number): Promise<RateState>
-  /** Increments the version of the record called `name`, so that every process notices that the record has changed. */
+  /** Increments the revision of the record called `name`, so that every process notices that the record has changed. */
   invalidate(name: string): Promise<void>
   /** Returns true if the shared store responds or no shared store is configured. */
   ready(): Promise<boolean>

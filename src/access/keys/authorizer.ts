@@ -15,7 +15,7 @@ interface CachedKey {
   secret: KeySecret
   host: Host
   readAt: number
-  /** The key's latest announced version when the record was read; null if no version was known. */
+  /** The key's latest announced revision when the record was read; null if no revision was known. */
   revision: string | null
 }
 
@@ -100,8 +100,8 @@ export class KeyAuthorizer implements Authorizer {
     return { key, secret, host: await findHost(this.db, key.host_id) }
   }
 
-  private async read(hash: string, now: Date, version: string | null): Promise<CachedKey> {
-    const cached = { ...(await this.find(hash)), readAt: now.getTime(), version }
+  private async read(hash: string, now: Date, revision: string | null): Promise<CachedKey> {
+    const cached = { ...(await this.find(hash)), readAt: now.getTime(), revision }
     if (this.cached.size >= maxCachedKeys) this.cached.clear()
     this.cached.set(hash, cached)
     return cached
@@ -133,9 +133,9 @@ function limitOf({ rate_limit }: ApiKey, defaultLimit: number): number {
  * a cached record must not allow a request, so the record is read again. A fresh cached record may still refuse a
  * request, so that a flood of refused requests does not reach the database.
  */
-function isCurrent(cached: CachedKey, version: string | null, now: Date, isRefused: boolean): boolean {
+function isCurrent(cached: CachedKey, revision: string | null, now: Date, isRefused: boolean): boolean {
   if (now.getTime() - cached.readAt >= staleAfterMilliseconds) return false
-  return version === null ? isRefused : version === cached.revision
+  return revision === null ? isRefused : revision === cached.revision
 }
 
 type Found = Pick<CachedKey, 'key' | 'secret' | 'host'>

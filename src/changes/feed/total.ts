@@ -58,11 +58,11 @@ export async function totalOf<Filter extends Host>(
   const { filter, after } = matched
   const cache = cacheOf(db)
   const cached = cache.totals.get(keyOf(source.name, matched))
-  const version = (await readHostClock(db, filter.owner_id, source.counter)).getTime()
+  const clockMilliseconds = (await readHostClock(db, filter.owner_id, source.counter)).getTime()
   if (cache.clocks.size >= maxCachedTotals) cache.clocks.clear()
-  cache.clocks.set(`${source.name}/${filter.owner_id}`, version)
-  if (cached?.clockMilliseconds === version) return cached
-  const total = { total: await source.count(db, filter, { after }), version }
+  cache.clocks.set(`${source.name}/${filter.owner_id}`, clockMilliseconds)
+  if (cached?.clockMilliseconds === clockMilliseconds) return cached
+  const total = { total: await source.count(db, filter, { after }), clockMilliseconds }
   keep(db, source.name, matched, total)
   return total
 }

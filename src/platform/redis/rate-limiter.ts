@@ -87,11 +87,11 @@ export class RedisRateLimiter implements RateLimiter {
       const hit = inSpan('redis hitWindow', () =>
         this.redis.hitWindow(windowKey(name, record), revisionKey(record), limit, windowMilliseconds, 1),
       )
-      const [allowed, remaining, waitMilliseconds, version] = await withTimeout(hit, hitTimeoutMilliseconds)
+      const [allowed, remaining, waitMilliseconds, revision] = await withTimeout(hit, hitTimeoutMilliseconds)
       if (allowed === 1 && !carried) this.fallback.recordHit(name, limit, windowMilliseconds, sentAt)
       if (allowed !== 1 && carried) this.fallback.undoHit(name)
       const left = Math.min(remaining, carried?.remaining ?? remaining)
-      return { allowed: allowed === 1, remaining: left, waitMilliseconds, revision: version }
+      return { allowed: allowed === 1, remaining: left, waitMilliseconds, revision }
     } catch (error) {
       this.handleFailure(error)
       return carried ?? this.decideAlone(name, limit, windowMilliseconds)

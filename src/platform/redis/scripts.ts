@@ -1,6 +1,6 @@
 /**
  * Drops hits that have left the window and counts the rest. Unless the caller only peeks, also adds a hit if there is
- * room and reads the record's version. Everything takes one round trip. The list contains the time of each hit in
+ * room and reads the record's revision. Everything takes one round trip. The list contains the time of each hit in
  * microseconds on Redis's clock, which all processes share.
  */
 export const hitScript = `
@@ -25,20 +25,20 @@ if not takes then
   local free = newest and tonumber(newest) + window - now or 0
   return {1, math.max(0, limit - count), math.ceil(free / 1000), '0'}
 end
-local version = redis.call('GET', KEYS[2]) or '0'
+local revision = redis.call('GET', KEYS[2]) or '0'
 if count < limit then
   redis.call('RPUSH', KEYS[1], string.format('%.0f', now))
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
-  return {1, limit - count - 1, tonumber(ARGV[2]), version}
+  return {1, limit - count - 1, tonumber(ARGV[2]), revision}
 end
 local freed = tonumber(redis.call('LINDEX', KEYS[1], count - limit))
-return {0, 0, math.ceil((freed + window - now) / 1000), version}
+return {0, 0, math.ceil((freed + window - now) / 1000), revision}
 `
 
 export interface RateLimitCommands {
   hitWindow(
     window: string,
-    version: string,
+    revision: string,
     limit: number,
     milliseconds: number,
     takes: 0 | 1,
@@ -61,14 +61,14 @@ export interface SlotCommands {
 }
 
 /**
- * Returns a window's key. The part in braces puts the window on the same cluster node as the record's version, which is
+ * Returns a window's key. The part in braces puts the window on the same cluster node as the record's revision, which is
  * read in the same round trip.
  */
 export function windowKey(name: string, record = name): string {
   return `window:{${record}}:${name}`
 }
 
-/** Returns the key of a record's version. */
+/** Returns the key of a record's revision. */
 export function revisionKey(record: string): string {
-  return `version:{${record}}`
+  return `revision:{${record}}`
 }

@@ -200,8 +200,8 @@ const rows: Row[] = [
   ],
   [
     'two changes with the same version',
-    '$inc: { ...valuesOf(ahead, amountOf), ...(sequence',
-    '$inc: { ...valuesOf(ahead, () => 0), ...(sequence',
+    'increase[counter] = amount',
+    'increase[counter] = 0',
     'bookings feed',
   ],
   ['a last page that is missed', 'found.length > page.perPage', 'found.length > page.perPage + 1', 'feed'],
