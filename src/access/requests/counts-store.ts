@@ -44,7 +44,7 @@ export async function addCounts(
   })
   if (operations.length === 0) return
   const { collection } = requestCountsModel(db)
-  await ignoreDuplicates(() => collection.bulkWrite(operations as never, { ordered: false }))
+  await ignoreDuplicates(() => collection.bulkWrite(operations, { ordered: false }))
 }
 
 function increments(sinceHour: number, counts: KindCounts): [string, number][] {

@@ -64,4 +64,4 @@ const counts = schemaOf(countsFields)
 counts.index({ host_id: 1, key_id: 1, hour: 1 }, { name: 'count_hour' })
 counts.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'count_expiry' })
 
-export const requestCountsModel = modelOf<RequestCounts>('request_counts', counts)
+export const requestCountsModel = modelOf<RequestCounts, string>('request_counts', counts)

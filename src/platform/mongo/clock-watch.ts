@@ -10,11 +10,16 @@ export async function measureSkew(db: Db): Promise<number> {
   return (least + most) / 2
 }
 
+/** The part of a connection through which the server is asked for its time. */
+interface ServerWithClock {
+  getClient(): { db(name: string): { command(command: object): Promise<object> } }
+}
+
 /**
  * Returns the skew's lower and upper bounds in seconds. The exact skew is unknown, because the server reads its clock
  * at some point between the request and the response.
  */
-async function boundsOfSkew(db: Db, wall: () => number): Promise<[least: number, most: number]> {
+async function boundsOfSkew(db: ServerWithClock, wall: () => number): Promise<[least: number, most: number]> {
   const before = wall()
   const { localTime } = (await db.getClient().db('admin').command({ isMaster: 1 })) as { localTime: Date }
   return [(before - localTime.getTime()) / 1000, (wall() - localTime.getTime()) / 1000]
@@ -40,7 +45,7 @@ export class ClockWatch {
   private readonly timer: ReturnType<typeof setInterval>
 
   constructor(
-    private readonly db: Db,
+    private readonly db: ServerWithClock,
     private readonly log: Logger,
     private readonly wall: () => number = Date.now,
   ) {

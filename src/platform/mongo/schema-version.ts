@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { Schema } from 'mongoose'
 import { modelOf, type Preparable } from './collections.ts'
 import type { Db } from './connection.ts'
 import { retryDuplicate } from './errors.ts'
+import { field, schemaOf } from './fields.ts'
 
 /** A step from one version of the stored data to the next. */
 export interface Migration {
@@ -41,10 +41,10 @@ interface SchemaVersion {
 
 export const schemaVersionModel = modelOf<SchemaVersion>(
   'schema_version',
-  new Schema<SchemaVersion>({
-    _id: { type: String, required: true } as never,
-    version: { type: Number, required: true },
-    oldest: { type: Number, required: true },
+  schemaOf({
+    _id: field.text,
+    version: field.number,
+    oldest: field.number,
     definitions: String,
   }),
 )

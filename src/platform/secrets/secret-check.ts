@@ -1,7 +1,7 @@
-import { Schema } from 'mongoose'
 import { modelOf } from '../mongo/collections.ts'
 import type { Db } from '../mongo/connection.ts'
 import { retryDuplicate } from '../mongo/errors.ts'
+import { field, schemaOf } from '../mongo/fields.ts'
 import type { Sealed, SecretBox } from './secret-box.ts'
 
 /** A known text, encrypted under the database's secret. It reveals whether a process has the right secret. */
@@ -11,10 +11,10 @@ interface SecretCheck extends Sealed {
 
 export const secretCheckModel = modelOf<SecretCheck>(
   'secret_check',
-  new Schema<SecretCheck>({
-    _id: { type: String, required: true } as never,
-    secret_id: { type: String, required: true },
-    sealed: { type: String, required: true },
+  schemaOf({
+    _id: field.text,
+    secret_id: field.text,
+    sealed: field.text,
   }),
 )
 
