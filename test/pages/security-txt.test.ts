@@ -10,7 +10,11 @@ test('security.txt names the contact and expires a year after each request', asy
   const service = await testApp(settings, () => now)
   const read = async () => {
     const response = await service.app.handle(new Request(`http://localhost${path}`))
-    return [response.status, response.headers.get('content-type'), (await response.text()).split('\n')]
+    return {
+      status: response.status,
+      type: response.headers.get('content-type'),
+      fields: (await response.text()).split('\n'),
+    }
   }
   const fields = (expires: string) => [
     'Contact: mailto:security@example.com',
@@ -19,15 +23,23 @@ test('security.txt names the contact and expires a year after each request', asy
     `Canonical: https://partners.example.com${path}`,
     '',
   ]
-  expect(await read()).toEqual([200, 'text/plain; charset=utf-8', fields('2028-02-29T12:00:00.000Z')])
+  expect(await read()).toEqual({
+    status: 200,
+    type: 'text/plain; charset=utf-8',
+    fields: fields('2028-02-29T12:00:00.000Z'),
+  })
   now = new Date('2027-03-02T12:00:00.000Z')
-  expect(await read()).toEqual([200, 'text/plain; charset=utf-8', fields('2028-03-01T12:00:00.000Z')])
+  expect(await read()).toEqual({
+    status: 200,
+    type: 'text/plain; charset=utf-8',
+    fields: fields('2028-03-01T12:00:00.000Z'),
+  })
 })
 
 test('there is no security.txt without a contact', async () => {
   const service = await testApp()
   const { status, body } = await service.send('GET', path, { key: null })
-  expect([status, body.error.type]).toEqual([404, 'not_found'])
+  expect({ status, type: body.error.type }).toEqual({ status: 404, type: 'not_found' })
 })
 
 test.each([

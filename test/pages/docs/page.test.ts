@@ -30,7 +30,12 @@ test('an operation shows its fields in the order of the contract, and its sample
   await operation.getByText('create-booking-1').first().waitFor()
   const ids = await operation.locator('[id*="/bookings.body."]').evaluateAll((all) => all.map(({ id }) => id))
   expect(ids.map((id) => id.split('.').at(-1))).toEqual([
-    ...['user_id', 'listing_id', 'room_type_id', 'checkin_at', 'checkout_at', 'message'],
+    'user_id',
+    'listing_id',
+    'room_type_id',
+    'checkin_at',
+    'checkout_at',
+    'message',
   ])
   await page.close()
 })

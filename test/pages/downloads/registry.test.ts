@@ -87,7 +87,8 @@ test('two processes serve the same bytes, and the checksums are those of the fil
   ]
   const sums: Record<string, string> = {}
   for (const path of addresses) {
-    const [mine, theirs] = [await read(path), await read(path, other.url)]
+    const mine = await read(path)
+    const theirs = await read(path, other.url)
     expect(Buffer.compare(mine.bytes, theirs.bytes), path).toBe(0)
     const file = path.slice(path.lastIndexOf('/') + 1)
     sums[file] = createHash('sha256').update(mine.bytes).digest('hex')

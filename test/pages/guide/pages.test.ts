@@ -24,7 +24,8 @@ test('a chapter is 3 to 9 kB as Markdown, and below 60 kB as a page with its sty
   const around = (await sizeOf('/guide/guide.css')) + (await sizeOf('/guide/guide.js'))
   for (const { name } of chapters) {
     const markdown = await sizeOf(`/guide/${name}.md`)
-    expect([name, markdown >= 3000 && markdown <= 9216, markdown]).toEqual([name, true, markdown])
+    expect(markdown, name).toBeGreaterThanOrEqual(3000)
+    expect(markdown, name).toBeLessThanOrEqual(9216)
     expect((await sizeOf(`/guide/${name}`)) + around, name).toBeLessThan(60_000)
   }
 })
@@ -131,15 +132,21 @@ test('every page and every unknown path lead agents to /llms.txt', async () => {
     expect(headers.get('link'), path).toBe('</llms.txt>; rel="llms-txt"')
   }
   const unknown = await get('/v2/users')
-  expect([unknown.status, unknown.headers.get('link')]).toEqual([404, '</llms.txt>; rel="llms-txt"'])
+  expect({ status: unknown.status, link: unknown.headers.get('link') }).toEqual({
+    status: 404,
+    link: '</llms.txt>; rel="llms-txt"',
+  })
   expect(JSON.parse(unknown.text).error).toEqual({
-    ...{ type: 'not_found', message: 'No such route; see /llms.txt', errors: [] },
+    type: 'not_found',
+    message: 'No such route; see /llms.txt',
+    errors: [],
     request_id: unknown.headers.get('x-request-id'),
   })
 })
 
 test('/llms.txt is 2 to 4 kB and lists all chapters, and /llms-full.txt has their text', async () => {
-  const [overview, full] = [(await get('/llms.txt')).text, (await get('/llms-full.txt')).text]
+  const { text: overview } = await get('/llms.txt')
+  const { text: full } = await get('/llms-full.txt')
   expect(Buffer.byteLength(overview)).toBeGreaterThan(2000)
   expect(Buffer.byteLength(overview)).toBeLessThanOrEqual(4096)
   expect(overview, 'relative links').not.toMatch(/\]\((?!http)/)
@@ -230,7 +237,10 @@ test('"partnerctl guide" prints the list, and a chapter as it is', async () => {
     chapters.map(({ name }) => name),
   )
   const errors = await partnerctl(['guide', 'errors'], {})
-  expect([errors.code, errors.stdout]).toEqual([0, chapters.find(({ name }) => name === 'errors')?.markdown])
+  expect({ code: errors.code, stdout: errors.stdout }).toEqual({
+    code: 0,
+    stdout: chapters.find(({ name }) => name === 'errors')?.markdown,
+  })
   const unknown = await partnerctl(['guide', 'nothing'], {})
-  expect([unknown.code, unknown.stdout]).toEqual([2, ''])
+  expect({ code: unknown.code, stdout: unknown.stdout }).toEqual({ code: 2, stdout: '' })
 })
