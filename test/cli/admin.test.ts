@@ -145,11 +145,9 @@ test('partnerctl hosts create refuses the e-mail address of another host in any 
 
 test('a host is one account and is found, however its e-mail address is spelled', async () => {
   const name = crypto.randomUUID()
-  const [shown, composed, punycode] = [
-    `${name}-Jose\u0301@Bücher.example`,
-    `${name}-josé@bu\u0308cher.example`,
-    `${name}-JOSÉ@xn--bcher-kva.example`,
-  ] as const
+  const shown = `${name}-Jose\u0301@Bücher.example`
+  const composed = `${name}-josé@bu\u0308cher.example`
+  const punycode = `${name}-JOSÉ@xn--bcher-kva.example`
   const host = await adminJson('hosts', 'create', '--name', 'A', '--email', shown)
   expect(host.email).toBe(shown.toLowerCase())
   const other = await adminJson('hosts', 'create', '--name', 'B', '--email', `${name}@example.com`)

@@ -72,7 +72,7 @@ test('dates, versions and times are the same to the service and to partners', ()
 test('the digest of bookings is the same to the service and to partners', async () => {
   const booking = fc.record({
     booking_id: fc.integer({ min: 1, max: 1e9 }),
-    status: fc.constantFrom(...(['pending', 'confirmed', 'cancelled'] as const)),
+    status: fc.constantFrom('pending', 'confirmed', 'cancelled'),
     checkin_at: fc.constantFrom('2026-12-31', '2027-01-01', '2027-01-02', '2027-11-30'),
     checkout_at: fc.constantFrom('2028-01-01', '2028-01-02'),
   })

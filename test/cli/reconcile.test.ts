@@ -64,7 +64,9 @@ test.concurrent('missing, extra and different bookings are found, each with both
   expect,
 }) => {
   const { against, run, rows } = await partner(60)
-  const [lost, moved, other] = [rows[3], rows[20], rows[40]] as [CsvRow, CsvRow, CsvRow]
+  const lost = rows[3] as CsvRow
+  const moved = rows[20] as CsvRow
+  const other = rows[40] as CsvRow
   const extra = { ...lost, booking_id: 77, checkin_at: '2029-05-05', checkout_at: '2029-06-05' }
   const elsewhere = { ...moved, checkin_at: '2025-03-01' }
   const wrong = { ...other, status: other.status === 'pending' ? 'confirmed' : 'pending' }

@@ -30,9 +30,7 @@ async function serve(more: Record<string, string>) {
 }
 
 const collector = startCollector()
-const tagManager = startReceiver({
-  onTestFinished: (stop) => onScopeEnd(async () => void (await stop({} as never))),
-})
+const tagManager = startReceiver({ onTestFinished: onScopeEnd })
 const secret = 'canary-of-the-collector'
 const exporting = {
   OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`,

@@ -179,7 +179,8 @@ export async function makeActor(
   return {
     hostId: host.id,
     keyId: record.id,
-    ...{ key, db },
+    key,
+    db,
     send: (method, path, sending) => send(method, path, { key, ...sending }),
   }
 }

@@ -13,6 +13,7 @@ import type { Actor } from './app.ts'
 import { fillPortfolio } from './portfolio.ts'
 
 const batch = 20_000
+const firstDay = '2027-01-01'
 
 /**
  * Writes one-day rows for the listings of `fillPortfolio` directly to the database, as a compaction would leave them.
@@ -24,7 +25,6 @@ export async function fillRows(
   hostId: number,
   roomTypes: { listing_id: number; room_type_id: number }[],
   days: number,
-  from = '2027-01-01',
 ): Promise<void> {
   const { sequence } = await hostClockModel(db)
     .findOneAndUpdate({ _id: hostId }, { $inc: { sequence: 1 } }, { new: true })
@@ -42,7 +42,7 @@ export async function fillRows(
   }
   for (const pair of roomTypes) {
     for (let day = 0; day < days; day += 1) {
-      const date = addDays(from, day)
+      const date = addDays(firstDay, day)
       const range = { available: day % 5, start_date: date, end_date: date }
       const place = { id, split_id: 0, updated_at, sequence, order: 0 }
       rows.push({ ...pair, ...range, ...place })

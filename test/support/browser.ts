@@ -46,7 +46,10 @@ export async function openBrowser(origin: string) {
     ) {
       const viewport = { width, height }
       const context = await browser.newContext({
-        ...{ viewport, colorScheme: scheme, bypassCSP: false, javaScriptEnabled },
+        viewport,
+        colorScheme: scheme,
+        bypassCSP: false,
+        javaScriptEnabled,
       })
       // By default, Playwright gives up after 30 s, but a busy machine may need longer.
       context.setDefaultTimeout(4 * 60_000)

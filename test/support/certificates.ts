@@ -10,10 +10,12 @@ export interface Certificates {
 /** Creates the files in a folder; the certificate is valid for `days` days from now. */
 export async function makeCertificates(folder: string, days = 1): Promise<Certificates> {
   const file = (name: string) => join(folder, name)
-  const [authority, authorityKey] = [file('authority.pem'), file('authority.key')]
-  const [certificate, key, request, names] = ['server.pem', 'server.key', 'server.csr', 'names'].map(
-    file,
-  ) as [string, string, string, string]
+  const authority = file('authority.pem')
+  const authorityKey = file('authority.key')
+  const certificate = file('server.pem')
+  const key = file('server.key')
+  const request = file('server.csr')
+  const names = file('names')
   await Bun.write(names, 'subjectAltName=IP:127.0.0.1')
   await Bun.$`openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout ${authorityKey} -out ${authority} -days 1 -subj /CN=authority`.quiet()
   await Bun.$`openssl req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout ${key} -out ${request} -subj /CN=server`.quiet()

@@ -20,36 +20,43 @@ export async function storeCertification(
   const id = ids
   const isPassed = as === 'passed'
   const cases = casesOf(['feed']).map((name): Certification['cases'][0] => ({
-    ...{ name, status: isPassed ? 'passed' : 'waiting', because: null, request_ids: [] },
+    name,
+    status: isPassed ? 'passed' : 'waiting',
+    because: null,
+    request_ids: [],
   }))
   const now = new Date()
   const step: Certification['step'] = {
-    ...{ id: 'state', index: 0, state: 'played', progress: 0, memo: { after: now }, after: 0 },
-    ...{ began_at: now, played_at: now, progress_at: now },
+    id: 'state',
+    index: 0,
+    state: 'played',
+    progress: 0,
+    memo: { after: now },
+    after: 0,
+    began_at: now,
+    played_at: now,
+    progress_at: now,
   }
   await insertCertification(sandboxDatabase(live), {
-    ...{
-      _id: id,
-      key_id: keyId,
-      host_id: hostId,
-      sandbox_id: null,
-      seed: 'stored',
-      profiles: ['feed'],
-      cases,
-    },
+    _id: id,
+    key_id: keyId,
+    host_id: hostId,
+    sandbox_id: null,
+    seed: 'stored',
+    profiles: ['feed'],
+    cases,
     status: isPassed ? 'passed' : 'running',
     // The start is in the future, because a certification that still has no sandbox some time after its start fails.
     started_at: isPassed ? now : inADay(),
     ended_at: isPassed ? now : null,
     step: isPassed ? null : step,
     next: isPassed ? null : { action: 'upload_state', text: 'Upload the bookings that the product holds' },
-    ...{
-      facts: {},
-      secret: isPassed ? null : 'secret',
-      requests: 0,
-      revision: 0,
-    },
-    ...{ sweep_at: null, expires_at: inADay() },
+    facts: {},
+    secret: isPassed ? null : 'secret',
+    requests: 0,
+    revision: 0,
+    sweep_at: null,
+    expires_at: inADay(),
   })
   return id
 }

@@ -25,7 +25,10 @@ export async function certifyingService(certifying: Bounds, more: Record<string,
   const url = `http://127.0.0.1:${app.server?.port}`
   const send = sender(fetch, url)
   return {
-    ...{ url, context, send, mongodbUrl: environment.MONGODB_URL as string },
+    url,
+    context,
+    send,
+    mongodbUrl: environment.MONGODB_URL as string,
     look: async (keyId: number, id: number) =>
       serializeCertification(await findCertification(context.sandbox.db, keyId, id)),
     actor: (options: { permissions?: Permission[]; rateLimit?: number } = {}) =>

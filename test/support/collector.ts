@@ -31,7 +31,10 @@ export function startCollector(port = 0) {
     },
   })
   return {
-    ...{ url: `http://127.0.0.1:${server.port}`, spans, requests, resources },
+    url: `http://127.0.0.1:${server.port}`,
+    spans,
+    requests,
+    resources,
     ofTrace: (traceId: string) => spans.filter((span) => span.traceId === traceId),
     stop: () => server.stop(true),
   }

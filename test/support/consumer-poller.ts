@@ -41,7 +41,8 @@ export async function consumerPoller(service: TestApp, baseUrl: string) {
         .map((line) => JSON.parse(line).version as string),
     truth: async () => {
       const versions: string[] = []
-      for (let [page, last] = [1, 1]; page <= last; page += 1) {
+      let last = 1
+      for (let page = 1; page <= last; page += 1) {
         const path = `/v1/integrations/provider_one/bookings?per_page=100&page=${page}`
         const { data, meta } = (await actor.send('GET', path)).body
         versions.push(...data.Bookings.map(({ version }: { version: string }) => version))

@@ -29,19 +29,15 @@ export async function makeGuest(
   const email = `${fresh('Mail').toLowerCase()}@example.com`
   made[0] = email
   const person = {
-    ...{
-      email,
-      first_name: fresh('First'),
-      last_name: fresh('Last'),
-      city: fresh('City'),
-      country: fresh('Country'),
-    },
-    ...{
-      gender: fresh('Gender'),
-      phone: '+34612345678',
-      date_of_birth: '1990-05-17',
-      password: fresh('Password'),
-    },
+    email,
+    first_name: fresh('First'),
+    last_name: fresh('Last'),
+    city: fresh('City'),
+    country: fresh('Country'),
+    gender: fresh('Gender'),
+    phone: '+34612345678',
+    date_of_birth: '1990-05-17',
+    password: fresh('Password'),
   }
   const created = { body: person, ...keyed('KeyOfUser') }
   const user = await actor.send('POST', '/v1/users', created)

@@ -101,19 +101,33 @@ export async function messagesOf(db: Db, hostId: number): Promise<Truth> {
   return new Map(messages.map(({ id, text, version }) => [id, { state: text, version: toVersion(version) }]))
 }
 
+/** How a {@link Poller} reads. */
+interface Polling {
+  perPage: number
+  /** True to follow `next_cursor`, false to count pages. */
+  byCursor: boolean
+  /** Seconds that each poll waits for changes. */
+  wait?: number | null
+}
+
 /** Polls a feed; records the items that it has seen and the errors that it noticed. */
 export class Poller {
   readonly known = new Map<number, SeenItem>()
   readonly complaints: string[] = []
+  private readonly perPage: number
+  private readonly byCursor: boolean
+  private readonly wait: number | undefined
   private last: string | undefined
 
   constructor(
     readonly name: string,
     private readonly feed: Feed,
-    private readonly perPage: number,
-    private readonly byCursor: boolean,
-    private readonly wait?: number,
-  ) {}
+    { perPage, byCursor, wait }: Polling,
+  ) {
+    this.perPage = perPage
+    this.byCursor = byCursor
+    this.wait = wait ?? undefined
+  }
 
   /**
    * Reads every page after the last processed version, as the contract instructs partners. Returns the first page's

@@ -3,6 +3,8 @@ import { sender } from './app.ts'
 /** Statuses that a killed process or a missing primary may cause. Any other failure is an error in the request. */
 const transient = ['no response', 409, 500]
 
+type Send = (request: Request) => Promise<Response>
+
 /**
  * Partners that create bookings without a pause, each booking with its own `Idempotency-Key`. Each request is repeated
  * unchanged until it is acknowledged.
@@ -13,20 +15,22 @@ export class KeyedLoad {
   /** Number of times that each other outcome occurred. */
   readonly failures: Record<string, number> = {}
   lastSuccess = Date.now()
+  private readonly send: Send
   private isOver = false
   private readonly writers: Promise<void>[]
 
   /**
    * @param pickUrl picks the process for the next request
    * @param body the body of every booking
+   * @param options.writers the number of bookings that are created at the same time
    */
   constructor(
     private readonly pickUrl: () => string,
     private readonly key: string,
     private readonly body: object,
-    writers = 4,
-    private readonly send: (request: Request) => Promise<Response> = fetch,
+    { writers = 4, send = fetch }: { writers?: number; send?: Send } = {},
   ) {
+    this.send = send
     this.writers = Array.from({ length: writers }, async (_, writer) => {
       for (let count = 0; !this.isOver; count += 1) await this.create(`load-${writer}-${count}`)
     })

@@ -19,16 +19,17 @@ export async function fillListings(
       room_types: [roomType],
     }
     return {
-      ...{ id: firstId + index, owner_id: actor.hostId, unique_id: `lst_${firstId + index}`, content },
-      ...{
-        listing_status: 'draft',
-        status_rank: 0,
-        ...indexFieldsOf(content),
-        revision: 1,
-        prices: { [roomType.id]: { base_price: 1 } },
-        created_at: at,
-        updated_at: at,
-      },
+      id: firstId + index,
+      owner_id: actor.hostId,
+      unique_id: `lst_${firstId + index}`,
+      content,
+      listing_status: 'draft',
+      status_rank: 0,
+      ...indexFieldsOf(content),
+      revision: 1,
+      prices: { [roomType.id]: { base_price: 1 } },
+      created_at: at,
+      updated_at: at,
     }
   })
   for (let start = 0; start < count; start += 200)

@@ -4,8 +4,10 @@ import { bookingModel } from '../../src/stays/bookings/model.ts'
 import { hostClockModel } from '../../src/versions/model.ts'
 
 const batch = 10_000
-/** The first check-in, and the number of days over which the check-ins are spread. */
-const [firstNight, nightsApart] = ['2025-01-01', 1000] as const
+/** The first check-in. */
+const firstNight = '2025-01-01'
+/** The number of days over which the check-ins are spread. */
+const nightsApart = 1000
 
 /** Writes `count` bookings of a host straight into the database, one second apart, and sets the host's clock. */
 export async function fillBookings(db: Db, hostId: number, count: number): Promise<{ lastVersion: Date }> {

@@ -109,7 +109,8 @@ export async function startNginx(targets: (number | string)[], keepsAlive = true
       return files
     },
     async renewCertificate() {
-      const [before, next] = [await served(), await makeCertificates(join(folder, 'next'))]
+      const before = await served()
+      const next = await makeCertificates(join(folder, 'next'))
       trusted.push(await readFile(next.authority, 'utf8'))
       await copyFile(next.certificate, certificate)
       await copyFile(next.key, key)

@@ -68,7 +68,8 @@ export async function startPrometheus(service: string, token: string, factor: nu
   }
   await writeFile(join(folder, 'metrics-token'), token)
   const address = `127.0.0.1:${await freePort()}`
-  const [config, data] = [join(folder, 'prometheus.yaml'), join(folder, 'data')]
+  const config = join(folder, 'prometheus.yaml')
+  const data = join(folder, 'data')
   const options = [
     `--config.file=${config}`,
     `--storage.tsdb.path=${data}`,

@@ -1,5 +1,3 @@
-import type { TestContext } from 'vitest'
-
 /** A request that a partner's server received. */
 export interface Received {
   headers: Record<string, string>
@@ -13,7 +11,7 @@ export interface Received {
 
 /** Starts a partner's server, which chooses its response to each hint based on the request. */
 export function startReceiver(
-  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
+  { onTestFinished }: { onTestFinished(stop: () => Promise<void>): void },
   respond: (received: Received, count: number) => Response | Promise<Response> = () => new Response(),
 ) {
   const received: Received[] = []

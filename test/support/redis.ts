@@ -32,11 +32,7 @@ export async function startRedis(port?: number, options: string[] = []): Promise
 
 /** Returns the command of a `redis-server` that keeps nothing on disk. */
 export function redisServer(port: number): string[] {
-  return [
-    'redis-server',
-    ...['--port', `${port}`, '--bind', '127.0.0.1'],
-    ...['--save', '', '--appendonly', 'no'],
-  ]
+  return ['redis-server', '--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
 }
 
 /**

@@ -69,7 +69,9 @@ export async function startSample(
   const others = (process.env.PATH ?? '').split(':').filter((entry) => !entry.includes('bun-node'))
   const PATH = [join(root, 'bin'), ...others].join(':')
   return Bun.spawn(['setsid', ...command, file], {
-    ...{ cwd: folder, stdout: 'pipe', stderr: 'pipe' },
+    cwd: folder,
+    stdout: 'pipe',
+    stderr: 'pipe',
     env: { PATH, HOME: folder, CURL_HOME: folder, ...environment },
   })
 }

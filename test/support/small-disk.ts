@@ -28,7 +28,10 @@ export async function mountSmallDisk(mebibytes: number): Promise<SmallDisk> {
   const inside = [
     'nsenter',
     ...(user.length > 0 ? ['--user', '--preserve-credentials'] : []),
-    ...['--mount', '--target', String(holder.pid), `--wd=${root}`],
+    '--mount',
+    '--target',
+    String(holder.pid),
+    `--wd=${root}`,
   ]
   const filler = join(path, 'filler')
   return {

@@ -11,8 +11,8 @@ afterAll(() => process.stop())
 const provider = '/v1/integrations/provider_one'
 
 /** Sends a request to a separate process, where connections and disconnects are real. */
-const over = ({ key }: Actor, method: string, path: string, body?: unknown, headers = {}, to = process) =>
-  sender(fetch, to.url)(method, path, { key, body, headers })
+const over = ({ key }: Actor, method: string, path: string, { headers = {}, to = process } = {}) =>
+  sender(fetch, to.url)(method, path, { key, headers })
 
 /** Resolves once the process `by`, by default this one, holds this many requests. */
 async function held(count: number, by: TestApp | typeof process = service): Promise<void> {
@@ -248,7 +248,7 @@ describe('a poll that waits', () => {
   test('gets a response when its process shuts down, and its connection is closed', async () => {
     const leaving = await startService(testEnvironment({ METRICS_TOKEN }))
     const { actor, path } = await hostWithBooking()
-    const waiting = over(actor, 'GET', await path('bookings', long), undefined, {}, leaving)
+    const waiting = over(actor, 'GET', await path('bookings', long), { to: leaving })
     await held(1, leaving)
     const ended = leaving.end('SIGTERM')
     const response = await waiting
@@ -282,7 +282,7 @@ describe('the entity tag of a page', () => {
     const { actor } = await hostWithBooking()
     const path = `${provider}/bookings`
     const tag = (await actor.send('GET', path)).headers.get('etag') as string
-    const response = await over(actor, 'GET', path, undefined, { 'if-none-match': sent(tag) })
+    const response = await over(actor, 'GET', path, { headers: { 'if-none-match': sent(tag) } })
     expect({ status: response.status, text: response.text }).toEqual({ status: 304, text: '' })
     expect(response.headers.get('etag')).toBe(tag)
     expect(response.headers.get('x-request-id')).toMatch(/./)
@@ -293,7 +293,7 @@ describe('the entity tag of a page', () => {
     const { actor, path } = await hostWithBooking()
     const target = await path('bookings', 1)
     const tag = (await actor.send('GET', target)).headers.get('etag') as string
-    const response = await over(actor, 'GET', target, undefined, { 'if-none-match': tag })
+    const response = await over(actor, 'GET', target, { headers: { 'if-none-match': tag } })
     expect(response.status).toBe(304)
   })
 })

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { listingModel } from '../../../src/inventory/listings/model.ts'
-import { partnerctlHere as partnerctl } from '../../support/admin.ts'
 import { type Actor, sender, sharedServices, testApp } from '../../support/app.ts'
 import { readFixture } from '../../support/fixtures.ts'
 

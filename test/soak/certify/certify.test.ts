@@ -97,7 +97,7 @@ async function play(service: Service, habits: Habits, profiles: string[], seed?:
   const actor = await service.actor()
   const product = new Product(service.url, actor.key, habits)
   const look = (id: number) => service.look(actor.keyId, id)
-  return { actor, certification: await certify(actor, product, profiles, look, seed) }
+  return { actor, certification: await certify(actor, product, { profiles, seed }, look) }
 }
 
 /** Grades wrong products, each of which must fail only its own case; prints the explanations. */
@@ -161,7 +161,9 @@ describe('a certification', () => {
       [false, true].map(async (isConsumer) => {
         const actor = await service.actor()
         const product = new ClientProduct(service.url, actor.key, isConsumer)
-        const graded = await certify(actor, product, ['feed'], (id) => service.look(actor.keyId, id))
+        const graded = await certify(actor, product, { profiles: ['feed'] }, (id) =>
+          service.look(actor.keyId, id),
+        )
         expect({ status: graded.status, failed: failedCases(graded) }).toEqual({
           status: 'passed',
           failed: [],
@@ -197,7 +199,9 @@ describe('a certification', () => {
           await Bun.sleep(500)
         }
       })()
-      const graded = await certify(actor, product, ['feed'], (id) => service.look(actor.keyId, id))
+      const graded = await certify(actor, product, { profiles: ['feed'] }, (id) =>
+        service.look(actor.keyId, id),
+      )
       isOver = true
       await looping
       return graded
@@ -252,7 +256,7 @@ describe('a certification', () => {
         begun[place]?.resolve()
         return serializeCertification(await findCertification(service.context.sandbox.db, actor.keyId, id))
       }
-      const ended = await certify(actor, product, profiles, look)
+      const ended = await certify(actor, product, { profiles }, look)
       return { name, failed: failedCases(ended), status: ended.status }
     })
     try {

@@ -25,12 +25,13 @@ export const verified = (headers: Headers, body: string, secret: string) =>
 export async function certify(
   actor: Pick<Actor, 'send'>,
   product: Certifiable,
-  profiles: string[],
+  { profiles, seed }: { profiles: string[]; seed?: string | undefined },
   look: (id: number) => Promise<CertificationView>,
-  seed?: string,
 ): Promise<CertificationView> {
   const path = '/sandbox/certifications'
   const id = await begin(actor, path, { profiles, ...(seed ? { seed } : {}) })
+  const upload = (bookings: StoredBooking[]) =>
+    actor.send('PUT', `${path}/${id}/state`, { body: { bookings }, repeatWhileBusy: true })
   let done = ''
   try {
     for (;;) {
@@ -39,7 +40,7 @@ export async function certify(
       const asked = certification.next
       if (asked && JSON.stringify(asked) !== done) {
         done = JSON.stringify(asked)
-        await follow(actor, product, asked as NextAction, `${path}/${id}`, profiles)
+        await follow(product, asked as NextAction, profiles, upload)
       }
       await Bun.sleep(150)
     }
@@ -59,21 +60,16 @@ async function begin(actor: Pick<Actor, 'send'>, path: string, body: object): Pr
 }
 
 async function follow(
-  actor: Pick<Actor, 'send'>,
   product: Certifiable,
   asked: NextAction,
-  path: string,
   profiles: string[],
+  upload: (bookings: StoredBooking[]) => Promise<unknown>,
 ): Promise<void> {
   if (asked.action === 'stop') product.kill()
   else if (asked.action === 'start') {
     product.start()
     if (profiles.includes('webhooks') && !profiles.includes('feed')) await product.register(verified)
-  } else if (asked.action === 'upload_state')
-    await actor.send('PUT', `${path}/state`, {
-      body: { bookings: [...product.stored.values()] },
-      repeatWhileBusy: true,
-    })
+  } else if (asked.action === 'upload_state') await upload([...product.stored.values()])
   // Not awaited, because `next` may change while the product retries. A product that gives up fails its case.
   else void product.act(asked).catch(() => {})
 }

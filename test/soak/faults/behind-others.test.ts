@@ -21,7 +21,7 @@ test(`partners of three processes, one of which is killed ${kills} times under l
     return living[turn % living.length]?.url as string
   }
   const load = new KeyedLoad(nextUrl, actor.key, body)
-  const poller = new Poller('behind three', httpFeed(nextUrl, actor.key), 20, true)
+  const poller = new Poller('behind three', httpFeed(nextUrl, actor.key), { perPage: 20, byCursor: true })
   for (let kill = 0; kill < kills; kill += 1) {
     await Bun.sleep(300)
     const place = kill % living.length

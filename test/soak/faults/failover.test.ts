@@ -22,11 +22,11 @@ test(`three processes behind nginx whose primary is killed under load (${kills} 
   const body = { user_id, listing_id, room_type_id, checkin_at: '2030-01-01', checkout_at: '2030-02-01' }
   const services = await Promise.all([1, 2, 3].map(() => startService(testEnvironment(environment))))
   const proxy = await startNginx(services.map(({ url }) => Number(new URL(url).port)))
-  const load = new KeyedLoad(() => proxy.url, actor.key, body, 4, proxy.fetch)
+  const load = new KeyedLoad(() => proxy.url, actor.key, body, { send: proxy.fetch })
   const feed = httpFeed(() => proxy.url, actor.key, 'bookings', proxy.fetch)
   const pollers = [
-    new Poller('during elections', feed, 20, false),
-    new Poller('waiting during elections', feed, 20, false, 3),
+    new Poller('during elections', feed, { perPage: 20, byCursor: false }),
+    new Poller('waiting during elections', feed, { perPage: 20, byCursor: false, wait: 3 }),
   ]
   let isOver = false
   const polling = Promise.all(

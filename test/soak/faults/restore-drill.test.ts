@@ -43,7 +43,7 @@ test('the restore drill of docs/operations.md restores a backup beside the runni
   })
   const { key, user_id, listing_id } = JSON.parse((await partnerctl(['seed', '--json'], settings)).stdout)
   const stay = { user_id, listing_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
-  const load = new KeyedLoad(() => service.url, key, stay, 2)
+  const load = new KeyedLoad(() => service.url, key, stay, { writers: 2 })
   await load.resumption(10_000)
   const made = await partnerctl(['db', 'backup', backup as string], settings)
   expect(made).toMatchObject({ code: 0, stderr: '' })

@@ -101,7 +101,7 @@ test.concurrent('a backup made under load and restored elsewhere is consistent, 
   const stay = { user_id, listing_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
   const send = (method: string, path: string, body?: object) =>
     sender(fetch, service.url)(method, `/v1${path}`, { key, ...(body ? { body } : {}) })
-  const load = new KeyedLoad(() => service.url, key, { ...stay, message: 'Hi' }, 2)
+  const load = new KeyedLoad(() => service.url, key, { ...stay, message: 'Hi' }, { writers: 2 })
   await load.resumption(10_000)
   const before = new Set(load.acknowledged.values())
   const made = await administer(dataDir, 'db', 'backup', backup)

@@ -85,8 +85,8 @@ async function runHistory(seed: number, changes: number, isKilled: boolean, wait
   }
   const pollersOf = (name: string, from: Feed, sizes: number[]) =>
     sizes.flatMap((perPage) => [
-      new Poller(`${name} by pages of ${perPage}`, from, perPage, false, wait ?? undefined),
-      new Poller(`${name} by cursor of ${perPage}`, from, perPage, true, wait ?? undefined),
+      new Poller(`${name} by pages of ${perPage}`, from, { perPage, byCursor: false, wait }),
+      new Poller(`${name} by cursor of ${perPage}`, from, { perPage, byCursor: true, wait }),
     ])
   const ofMessages = httpFeed(anyUrl, actor.key, 'messages')
   const readers = {
@@ -208,7 +208,7 @@ class NaiveFeed implements Feed {
 async function lossesOf(fault: ConstructorParameters<typeof NaiveFeed>[0], seed: number): Promise<number> {
   const random = seededRandom(seed)
   const feed = new NaiveFeed(fault, random)
-  const pollers = [2, 3, 7].map((perPage) => new Poller(`${perPage}`, feed, perPage, false))
+  const pollers = [2, 3, 7].map((perPage) => new Poller(`${perPage}`, feed, { perPage, byCursor: false }))
   let done = 0
   const writer = async () => {
     while (done < 600) {

@@ -11,14 +11,12 @@ const waitSeconds = 2
  * Makes changes while a reader waits, each after the reader has seen the previous one. Returns the number of changes
  * that the reader saw late.
  *
- * @param lateMilliseconds the delay above which a change is late, far below the wait and far above a normal delay
+ * @param options.lateMilliseconds the delay above which a change is late, far below the wait and far above a normal delay
  */
 async function countLate(
   feed: Feed,
   change: (index: number) => Promise<unknown>,
-  changes: number,
-  start: string,
-  lateMilliseconds: number,
+  { changes, start, lateMilliseconds }: { changes: number; start: string; lateMilliseconds: number },
 ): Promise<number> {
   let late = 0
   let last = start
@@ -53,9 +51,12 @@ test('a waiting reader sees every change of another process immediately', async 
   const feed = httpFeed(() => reading.url, actor.key, 'messages')
   const control = await controlOf(() => feed.page({ per_page: 50 }))
   const { items } = await feed.page({ per_page: 50 })
-  expect(
-    await countLate(feed, send, 60 * soakFactor, items.at(-1)?.version as string, 300 + 20 * control),
-  ).toBe(0)
+  const late = await countLate(feed, send, {
+    changes: 60 * soakFactor,
+    start: items.at(-1)?.version as string,
+    lateMilliseconds: 300 + 20 * control,
+  })
+  expect(late).toBe(0)
   await Promise.all([writing.stop(), reading.stop()])
 })
 
@@ -94,6 +95,10 @@ class WaitingFeed implements Feed {
 
 test('the lateness checker catches only a feed that wakes its readers before the change is visible', async () => {
   const lateOf = (feed: WaitingFeed) =>
-    countLate(feed, (index) => feed.change(index), 3, '2029-12-31 00:00:00', 1000)
+    countLate(feed, (index) => feed.change(index), {
+      changes: 3,
+      start: '2029-12-31 00:00:00',
+      lateMilliseconds: 1000,
+    })
   expect(await Promise.all([lateOf(new WaitingFeed(true)), lateOf(new WaitingFeed(false))])).toEqual([3, 0])
 })

@@ -81,8 +81,7 @@ async function beginHistory(url: string) {
       poller: new Poller(
         `${kind}, ${byCursor}`,
         httpFeed(() => url, actor.key, kind),
-        7,
-        byCursor,
+        { perPage: 7, byCursor },
       ),
     })),
   )

@@ -34,7 +34,9 @@ interface Fault {
 }
 
 const settings = (database: string) => ({
-  ...{ MONGODB_URL: mongodbUrlOf(database), METRICS_TOKEN, LOG_LEVEL: 'silent' },
+  MONGODB_URL: mongodbUrlOf(database),
+  METRICS_TOKEN,
+  LOG_LEVEL: 'silent',
   WEBHOOKS_ALLOW_PRIVATE: 'on',
 })
 
@@ -107,15 +109,19 @@ async function secondsUntil({ prometheus }: Watched, wanted: string[], before: s
 /** Causes a fault and repairs it. Expects only the fault's own alerts to fire, and then to resolve. */
 async function runFault({ name, fires, watched, begin, repair }: Fault) {
   await secondsUntil(watched, [], [], 0)
-  const [begun] = [performance.now(), await begin()]
+  const begun = performance.now()
+  await begin()
   const fired = await secondsUntil(watched, fires, [], begun)
   expect(fired.seen, name).toEqual(fires)
-  const [mended] = [performance.now(), await repair()]
+  const mended = performance.now()
+  await repair()
   const resolved = await secondsUntil(watched, [], fires, mended)
   expect(resolved.seen, name).toEqual(fires)
   return fires.map((alert) => ({
-    ...{ fault: name, alert },
-    ...{ 'fires after (s)': fired.seconds[alert], 'ends after (s)': resolved.seconds[alert] },
+    fault: name,
+    alert,
+    'fires after (s)': fired.seconds[alert],
+    'ends after (s)': resolved.seconds[alert],
   }))
 }
 
@@ -124,7 +130,9 @@ async function redisStopped(): Promise<Fault> {
   onTestFinished(() => redis.stop())
   const watched = await watch({ ...settings('alerts'), REDIS_URL: redis.url })
   return {
-    ...{ name: 'Redis stopped', fires: ['RedisDegraded'], watched },
+    name: 'Redis stopped',
+    fires: ['RedisDegraded'],
+    watched,
     begin: () => redis.stop(),
     async repair() {
       redis = await startRedis(Number(new URL(redis.url).port))
@@ -138,8 +146,9 @@ async function primaryFrozen(): Promise<Fault> {
   const watched = await watch({ ...settings('none'), MONGODB_URL: replicas.url })
   let thaw: () => Promise<void> = async () => {}
   return {
-    ...{ name: 'primary frozen', watched },
+    name: 'primary frozen',
     fires: ['ErrorsBurnFast', 'ErrorsBurnSlowly', 'NotReady', 'ResponsesSlow'],
+    watched,
     async begin() {
       thaw = await replicas.freezePrimary()
     },
@@ -162,7 +171,9 @@ async function receiverDead(): Promise<Fault> {
   const { booking_id, book } = await hookedPartner(owner, url, ['booking.changed'])
   void converse(watched.partner, booking_id)
   return {
-    ...{ name: 'receiver dead', fires: ['HintsFailing'], watched },
+    name: 'receiver dead',
+    fires: ['HintsFailing'],
+    watched,
     async begin() {
       isDead = true
       for (let count = 0; count < 3; count += 1) await book()
@@ -191,7 +202,9 @@ async function consumerSilent(): Promise<Fault> {
   await send('PUT', `${feed}/consumers/sync`, { key: actor.key, body: { acknowledged: null } })
   await handle()
   return {
-    ...{ name: 'consumer silent', fires: ['FeedUnread', 'PollerSilent'], watched },
+    name: 'consumer silent',
+    fires: ['FeedUnread', 'PollerSilent'],
+    watched,
     async begin() {
       minutesAgo = 40
       await actor.send('POST', `/v1/bookings/${booking_id}/confirm`)

@@ -10,9 +10,8 @@ const move = (
   actor: Pick<Actor, 'send'>,
   id: number | string,
   to: 'confirm' | 'cancel',
-  body?: unknown,
-  headers = {},
-) => actor.send('POST', `/v1/bookings/${id}/${to}`, { ...(body === undefined ? {} : { body }), headers })
+  sending: { body?: unknown; headers?: Record<string, string> } = {},
+) => actor.send('POST', `/v1/bookings/${id}/${to}`, sending)
 const detailOf = async (actor: Actor, id: number) =>
   (await actor.send('GET', `/v1/integrations/provider_one/bookings/${id}`)).body.data.Booking
 const auditOf = async (id: number) =>
@@ -29,7 +28,7 @@ test('a partner confirms and cancels a booking, and its detail shows the reason'
     booking: await detailOf(actor, id),
   })
   expect(confirmed.body.data.Booking).toMatchObject({ status: 'confirmed', cancellation_reason: null })
-  const cancelled = await move(actor, id, 'cancel', { reason: '  Guest fell ill ', unknown: 1 })
+  const cancelled = await move(actor, id, 'cancel', { body: { reason: '  Guest fell ill ', unknown: 1 } })
   expect(cancelled.body.data.Booking).toMatchObject({
     status: 'cancelled',
     cancellation_reason: 'Guest fell ill',
@@ -43,7 +42,7 @@ test('an illegal move gets 409 and changes nothing', async () => {
   const { booking_id: id } = await seedBooking(actor)
   await move(actor, id, 'confirm')
   const before = await detailOf(actor, id)
-  const again = await move(actor, id, 'confirm', {})
+  const again = await move(actor, id, 'confirm', { body: {} })
   expect({ status: again.status, type: again.body.error.type, message: again.body.error.message }).toEqual({
     status: 409,
     type: 'conflict',
@@ -51,7 +50,7 @@ test('an illegal move gets 409 and changes nothing', async () => {
   })
   expect(again.headers.get('retry-after')).toBeNull()
   expect(await detailOf(actor, id)).toEqual(before)
-  await move(actor, id, 'cancel', { reason: null })
+  await move(actor, id, 'cancel', { body: { reason: null } })
   for (const to of ['confirm', 'cancel'] as const) expect((await move(actor, id, to)).status).toBe(409)
 })
 
@@ -63,7 +62,7 @@ test.each([
 ])('a booking can be cancelled with the body %j', async (body, reason) => {
   const actor = await service.actor()
   const { booking_id: id } = await seedBooking(actor)
-  const { status, body: answer } = await move(actor, id, 'cancel', body)
+  const { status, body: answer } = await move(actor, id, 'cancel', { body })
   expect({ status, cancellation_reason: answer.data.Booking.cancellation_reason }).toEqual({
     status: 200,
     cancellation_reason: reason,
@@ -78,7 +77,7 @@ test.each([
   const actor = await service.actor()
   const { booking_id: id } = await seedBooking(actor)
   for (const target of [id, 999_999_999]) {
-    const { status, body: answer } = await move(actor, target, 'cancel', body)
+    const { status, body: answer } = await move(actor, target, 'cancel', { body })
     expect({ status, path: answer.error.errors[0].path, code: answer.error.errors[0].code }).toEqual({
       status: 422,
       path,
@@ -92,10 +91,12 @@ test("the audit log has each partner's move once, but no refused, replayed or sa
   const actor = await service.actor()
   const { booking_id: id } = await seedBooking(actor)
   const once = { 'idempotency-key': 'once' }
-  await move(actor, id, 'confirm', {}, once)
-  expect((await move(actor, id, 'confirm', {}, once)).headers.get('idempotent-replayed')).toBe('true')
+  await move(actor, id, 'confirm', { body: {}, headers: once })
+  expect(
+    (await move(actor, id, 'confirm', { body: {}, headers: once })).headers.get('idempotent-replayed'),
+  ).toBe('true')
   await move(actor, id, 'confirm')
-  await move(actor, id, 'cancel', { reason: 'Flood' })
+  await move(actor, id, 'cancel', { body: { reason: 'Flood' } })
   const partner = { user: `key ${actor.keyId}`, machine: '127.0.0.1' }
   expect(await auditOf(id)).toMatchObject([
     { ...partner, action: 'bookings cancel', target: `booking ${id}`, reason: 'Flood' },
@@ -112,18 +113,18 @@ test('an Idempotency-Key belongs to one booking and one kind of move', async () 
   const other = await bookAgain(actor)
   const headers = { 'idempotency-key': 'k' }
   const moves = [
-    await move(actor, one.booking_id, 'confirm', {}, headers),
-    await move(actor, other, 'confirm', {}, headers),
-    await move(actor, one.booking_id, 'cancel', {}, headers),
+    await move(actor, one.booking_id, 'confirm', { body: {}, headers }),
+    await move(actor, other, 'confirm', { body: {}, headers }),
+    await move(actor, one.booking_id, 'cancel', { body: {}, headers }),
   ]
   for (const { status, headers: sent } of moves)
     expect({ status, replayed: sent.get('idempotent-replayed') }).toEqual({ status: 200, replayed: null })
-  const mismatch = await move(actor, one.booking_id, 'cancel', { reason: 'x' }, headers)
+  const mismatch = await move(actor, one.booking_id, 'cancel', { body: { reason: 'x' }, headers })
   expect({ status: mismatch.status, type: mismatch.body.error.type }).toEqual({
     status: 409,
     type: 'idempotency_key_mismatch',
   })
-  const replay = await move(actor, one.booking_id, 'confirm', {}, headers)
+  const replay = await move(actor, one.booking_id, 'confirm', { body: {}, headers })
   expect({ text: replay.text, replayed: replay.headers.get('idempotent-replayed') }).toEqual({
     text: moves[0]?.text,
     replayed: 'true',

@@ -9,30 +9,68 @@ import { runs } from '../../support/soak.ts'
 const april = { checkinAt: '2027-04-01', nights: 30 }
 
 test.each([
-  ['a whole month costs its price', '2027-04-01', 30, { base_price: 900 }, 90_000],
-  ['a night costs its part of the month', '2027-02-28', 1, { base_price: 280 }, 1000],
-  [
-    'each night costs its part of its own month',
-    '2027-01-31',
-    2,
-    { base_price: 0, price_jan: 310, price_feb: 560 },
-    3000,
-  ],
-  [
-    'an override of null falls back to the base price',
-    '2027-01-01',
-    31,
-    { base_price: 31, price_jan: null },
-    3100,
-  ],
-  ['an override of 0 is free', '2027-01-01', 31, { base_price: 31, price_jan: 0 }, 0],
-  ['February of a leap year has 29 days', '2028-02-01', 29, { base_price: 290 }, 29_000],
-  ['an amount between cents is rounded half up in decimal', '2027-02-01', 28, { base_price: 1.005 }, 101],
-  ['half a cent is rounded up', '2027-04-01', 1, { base_price: 0.15 }, 1],
-  ['a monthly price is a rate, which is not rounded itself', '2027-04-01', 60, { base_price: 0.005 }, 1],
-  ['without a base price a stay costs nothing', '2027-04-01', 30, {}, 0],
-])('priceStay(): %s', (_, checkinAt, nights, tariff, price) => {
-  expect(priceStay({ checkinAt, nights }, tariff, [], 2).price).toBe(price)
+  {
+    what: 'a whole month costs its price',
+    stay: { checkinAt: '2027-04-01', nights: 30 },
+    tariff: { base_price: 900 },
+    price: 90_000,
+  },
+  {
+    what: 'a night costs its part of the month',
+    stay: { checkinAt: '2027-02-28', nights: 1 },
+    tariff: { base_price: 280 },
+    price: 1000,
+  },
+  {
+    what: 'each night costs its part of its own month',
+    stay: { checkinAt: '2027-01-31', nights: 2 },
+    tariff: { base_price: 0, price_jan: 310, price_feb: 560 },
+    price: 3000,
+  },
+  {
+    what: 'an override of null falls back to the base price',
+    stay: { checkinAt: '2027-01-01', nights: 31 },
+    tariff: { base_price: 31, price_jan: null },
+    price: 3100,
+  },
+  {
+    what: 'an override of 0 is free',
+    stay: { checkinAt: '2027-01-01', nights: 31 },
+    tariff: { base_price: 31, price_jan: 0 },
+    price: 0,
+  },
+  {
+    what: 'February of a leap year has 29 days',
+    stay: { checkinAt: '2028-02-01', nights: 29 },
+    tariff: { base_price: 290 },
+    price: 29_000,
+  },
+  {
+    what: 'an amount between cents is rounded half up in decimal',
+    stay: { checkinAt: '2027-02-01', nights: 28 },
+    tariff: { base_price: 1.005 },
+    price: 101,
+  },
+  {
+    what: 'half a cent is rounded up',
+    stay: { checkinAt: '2027-04-01', nights: 1 },
+    tariff: { base_price: 0.15 },
+    price: 1,
+  },
+  {
+    what: 'a monthly price is a rate, which is not rounded itself',
+    stay: { checkinAt: '2027-04-01', nights: 60 },
+    tariff: { base_price: 0.005 },
+    price: 1,
+  },
+  {
+    what: 'without a base price a stay costs nothing',
+    stay: { checkinAt: '2027-04-01', nights: 30 },
+    tariff: {},
+    price: 0,
+  },
+])('priceStay(): $what', ({ stay, tariff, price }) => {
+  expect(priceStay(stay, tariff, [], 2).price).toBe(price)
 })
 
 test.each([
