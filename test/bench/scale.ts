@@ -97,7 +97,7 @@ async function fill(db: Db, { hostId }: Actor, { bookings, listings, keys }: Siz
     const documents = Array.from({ length: Math.min(10_000, keys - start) }, (_, at) =>
       keyDocument(start + at),
     )
-    await keyModel(db).collection.insertMany(documents as never[])
+    await keyModel(db).collection.insertMany(documents)
   }
   return fillBookings(db, hostId, bookings)
 }

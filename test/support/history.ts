@@ -104,7 +104,7 @@ export async function messagesOf(db: Db, hostId: number): Promise<Truth> {
 /** How a {@link Poller} reads. */
 interface Polling {
   perPage: number
-  /** True to follow `next_cursor`, false to count pages. */
+  /** True to follow `next_cursor`, false to ask for pages by number. */
   byCursor: boolean
   /** Seconds that each poll waits for changes. */
   wait?: number | null

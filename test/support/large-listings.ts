@@ -33,7 +33,7 @@ export async function fillListings(
     }
   })
   for (let start = 0; start < count; start += 200)
-    await listingModel(service.live.db).collection.insertMany(listings.slice(start, start + 200) as never[])
+    await listingModel(service.live.db).collection.insertMany(listings.slice(start, start + 200))
   return listings.map(({ id, content }) => ({
     listing_id: id,
     room_type_id: content.room_types[0]?.id as number,

@@ -41,7 +41,7 @@ export async function fillBookings(db: Db, hostId: number, count: number): Promi
         updated_at: version,
       }
     })
-    await bookingModel(db).collection.insertMany(bookings as never[], {
+    await bookingModel(db).collection.insertMany(bookings, {
       ordered: false,
       writeConcern: { w: 1 },
     })

@@ -9,7 +9,7 @@ export async function fillPortfolio(db: Db, hostId: number, count: number, first
     const listings = Array.from({ length: Math.min(batch, count - start) }, (_, at) =>
       listing(hostId, firstId + start + at),
     )
-    await listingModel(db).collection.insertMany(listings as never[])
+    await listingModel(db).collection.insertMany(listings)
   }
 }
 

@@ -50,7 +50,7 @@ export function valuesOf(schema: TSchema): Arbitrary<unknown> {
 function objectsOf(schema: TSchema): Arbitrary<Record<string, unknown>> {
   const properties = Object.entries((schema.properties ?? {}) as Record<string, TSchema>)
   const values = Object.fromEntries(properties.map(([name, property]) => [name, valuesOf(property)]))
-  return fc.record(values, { requiredKeys: (schema.required ?? []) as never[] })
+  return fc.record(values, { requiredKeys: schema.required ?? [] })
 }
 
 function stringsOf(schema: TSchema): Arbitrary<string> {

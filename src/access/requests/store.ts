@@ -42,7 +42,7 @@ export async function insertRequests(db: Db, requests: StoredRequest[]): Promise
   const { collection } = requestModel(db)
   for (let start = 0; start < requests.length; start += entriesPerWrite) {
     const part = requests.slice(start, start + entriesPerWrite)
-    await ignoreDuplicates(() => collection.insertMany(part as never[], { ordered: false }))
+    await ignoreDuplicates(() => collection.insertMany(part, { ordered: false }))
   }
 }
 
