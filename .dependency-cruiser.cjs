@@ -5,7 +5,7 @@
  */
 const neighbourhoods = [
   ...['process', 'pages', 'certification', 'sandbox', 'changes', 'stays', 'inventory', 'access'],
-  ...['http', 'versions', 'platform', 'core'],
+  ...['http', 'host-clock', 'platform', 'core'],
 ]
 
 const downwards = neighbourhoods.map((name, floor) => {

@@ -5,7 +5,7 @@ import { serializeDelivery, serializeWebhook } from '../../src/changes/webhooks/
 import { findWebhookOfAnyHost, listWebhooks } from '../../src/changes/webhooks/store.ts'
 import { type SwitchContext, turnOff, turnOn } from '../../src/changes/webhooks/switch.ts'
 import { toTimestamp } from '../../src/core/clock.ts'
-import { toVersion } from '../../src/versions/format.ts'
+import { toVersion } from '../../src/host-clock/format.ts'
 import { command, option, positional } from '../shared/command.ts'
 import { print, printList, record } from '../shared/output.ts'
 import { limitArgument, parseId } from '../shared/values.ts'

@@ -1,4 +1,4 @@
-import { readHostClock } from '../versions/host-clock-store.ts'
+import { readHostClock } from '../host-clock/store.ts'
 import type { CaseName } from './cases.ts'
 import { arrivals, checkArrivals, gradeMissedBookings, missingArrivals, syncProgress } from './deliveries.ts'
 import type { Facts, Next, RequestRecord } from './model.ts'

@@ -2,10 +2,10 @@ import { consumerSetOf, findConsumerIfAny } from '../changes/consumers/store.ts'
 import { readCursor } from '../changes/feed/cursor.ts'
 import type { FeedItem } from '../changes/feed/schema.ts'
 import { daysBetween } from '../core/clock.ts'
+import { parseFeedTime } from '../host-clock/format.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import type { Observed } from '../sandbox/visit.ts'
 import type { BookingDetail } from '../stays/bookings/schema.ts'
-import { parseFeedTime } from '../versions/format.ts'
 
 /** The routes whose responses deliver bookings. */
 export const feedRoute = 'GET /sandbox/integrations/:provider/bookings'

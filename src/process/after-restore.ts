@@ -1,8 +1,8 @@
 import type { Clock } from '../core/clock.ts'
+import { moveClocksAhead, readLatestVersion } from '../host-clock/store.ts'
 import { sequenceNames } from '../http/ids.ts'
 import { moveSequencesAhead, raiseSequences, readSequences } from '../platform/ids/sequences.ts'
 import type { Db } from '../platform/mongo/connection.ts'
-import { moveClocksAhead, readLatestVersion } from '../versions/host-clock-store.ts'
 
 /** How far to move a restored database's versions and ids ahead. */
 export interface SkipDistance {

@@ -1,6 +1,7 @@
 import { models as accessModels } from '../access/models.ts'
 import { models as certificationModels } from '../certification/models.ts'
 import { models as changesModels } from '../changes/models.ts'
+import { models as hostClockModels } from '../host-clock/models.ts'
 import type { AppContext } from '../http/context.ts'
 import { models as httpModels } from '../http/models.ts'
 import { availabilityJobs } from '../inventory/availability/compaction.ts'
@@ -11,7 +12,6 @@ import type { Topics } from '../platform/outbox/outbox.ts'
 import { models as sandboxModels } from '../sandbox/models.ts'
 import { models as staysModels } from '../stays/models.ts'
 import { userJobs } from '../stays/users/jobs.ts'
-import { models as versionsModels } from '../versions/models.ts'
 import { migrations } from './migrations.ts'
 
 /** Models of all collections. The collections and their indexes are created before the first transaction. */
@@ -24,7 +24,7 @@ export const models = [
   ...platformModels,
   ...sandboxModels,
   ...staysModels,
-  ...versionsModels,
+  ...hostClockModels,
 ]
 
 /** The collections and migrations of this release. */

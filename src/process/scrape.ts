@@ -7,11 +7,11 @@ import { greatestLags } from '../changes/consumers/lag.ts'
 import { consumedFeeds } from '../changes/consumers/schema.ts'
 import { oldestUnreadSeconds } from '../changes/feed/unread.ts'
 import { webhookState } from '../changes/webhooks/store.ts'
+import { readLatestVersion } from '../host-clock/store.ts'
 import type { AppContext } from '../http/context.ts'
 import { serverVersion } from '../platform/mongo/connection.ts'
 import { outboxState } from '../platform/outbox/outbox.ts'
 import { withTimeoutOrNull } from '../platform/time-limits.ts'
-import { readLatestVersion } from '../versions/host-clock-store.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Maximum time that a scrape waits for a store. */

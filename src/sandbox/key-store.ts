@@ -1,6 +1,6 @@
+import type { ClockStart } from '../host-clock/store.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { retryDuplicate } from '../platform/mongo/errors.ts'
-import type { ClockStart } from '../versions/host-clock-store.ts'
 import { sandboxKeyModel } from './model.ts'
 
 /** Maximum number of times that a key's sandbox may be filled within `fillsMilliseconds` (decisions §13). */

@@ -1,4 +1,5 @@
 import { addDays, toDay } from '../core/clock.ts'
+import { type ClockStart, startHostClock } from '../host-clock/store.ts'
 import type { AppContext } from '../http/context.ts'
 import { withIds } from '../http/ids.ts'
 import { normalize } from '../http/schema/normalize.ts'
@@ -14,7 +15,6 @@ import { prepareTransition } from '../stays/bookings/transitions.ts'
 import { setConversationClosed } from '../stays/messages/conversation.ts'
 import { prepareUser } from '../stays/users/create.ts'
 import { UserCreate } from '../stays/users/schema.ts'
-import { type ClockStart, startHostClock } from '../versions/host-clock-store.ts'
 import bookings from './data/bookings.json' with { type: 'json' }
 import listings from './data/listings.json' with { type: 'json' }
 import rates from './data/rates.json' with { type: 'json' }

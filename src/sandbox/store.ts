@@ -1,10 +1,10 @@
 import type { FilterQuery } from 'mongoose'
+import { readHostClock } from '../host-clock/store.ts'
 import type { AppContext } from '../http/context.ts'
 import { sequenceNames } from '../http/ids.ts'
 import { raiseSequences } from '../platform/ids/sequences.ts'
 import type { CollectionOptions, Preparable } from '../platform/mongo/collections.ts'
 import type { Db } from '../platform/mongo/connection.ts'
-import { readHostClock } from '../versions/host-clock-store.ts'
 import { keepVersions, sweepKeys } from './key-store.ts'
 import { type Sandbox, sandboxModel } from './model.ts'
 

@@ -1,4 +1,4 @@
-import { toVersion } from '../../src/versions/format.ts'
+import { toVersion } from '../../src/host-clock/format.ts'
 import { burst, compare, type Load, manyConnections, type Target } from './load.ts'
 import type { BenchServers } from './servers.ts'
 import { atLeast, atMost, type Row } from './table.ts'

@@ -1,4 +1,5 @@
 import { addDays } from '../../src/core/clock.ts'
+import { hostClockModel } from '../../src/host-clock/model.ts'
 import { sequenceIds } from '../../src/http/ids.ts'
 import {
   availabilityBlockModel,
@@ -8,7 +9,6 @@ import {
 } from '../../src/inventory/availability/model.ts'
 import { blocksOf } from '../../src/inventory/availability/store.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'
-import { hostClockModel } from '../../src/versions/model.ts'
 import type { Actor } from './app.ts'
 import { fillPortfolio } from './portfolio.ts'
 

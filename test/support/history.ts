@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
+import { toVersion } from '../../src/host-clock/format.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'
 import { bookingModel } from '../../src/stays/bookings/model.ts'
 import { toStatusWord } from '../../src/stays/bookings/status.ts'
 import { messageModel } from '../../src/stays/messages/model.ts'
-import { toVersion } from '../../src/versions/format.ts'
 import { sender } from './app.ts'
 
 /** An item as a poller sees it; its state is a booking's status or a message's text. */

@@ -1,7 +1,7 @@
 import { addDays } from '../../src/core/clock.ts'
+import { hostClockModel } from '../../src/host-clock/model.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'
 import { bookingModel } from '../../src/stays/bookings/model.ts'
-import { hostClockModel } from '../../src/versions/model.ts'
 
 const batch = 10_000
 /** The first check-in. */

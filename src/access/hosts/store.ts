@@ -1,11 +1,11 @@
 import type { Clock } from '../../core/clock.ts'
 import { shownEmail } from '../../core/email.ts'
 import { invalidField, notFound } from '../../core/errors.ts'
+import { startHostClock } from '../../host-clock/store.ts'
 import { nextIds } from '../../platform/ids/sequences.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { emailKey } from '../../platform/mongo/index-key.ts'
-import { startHostClock } from '../../versions/host-clock-store.ts'
 import { type Host, hostEmailIndex, hostModel } from './model.ts'
 
 /**

@@ -1,11 +1,11 @@
 import { invalidField, type Problem } from '../../core/errors.ts'
+import { parseFeedTime } from '../../host-clock/format.ts'
+import { readHostClock } from '../../host-clock/store.ts'
 import type { CheckInput } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { isSlug } from '../../http/paths.ts'
 import type { Caller } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { parseFeedTime } from '../../versions/format.ts'
-import { readHostClock } from '../../versions/host-clock-store.ts'
 import type { Consumer } from './model.ts'
 import type { ConsumedFeed, ConsumerWrite } from './schema.ts'
 import {

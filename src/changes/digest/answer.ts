@@ -1,5 +1,5 @@
+import { toVersion } from '../../host-clock/format.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { toVersion } from '../../versions/format.ts'
 import { BookingCache, type HostBookings } from './booking-cache.ts'
 import { type Digest, digestOf } from './digest.ts'
 import type { CachedBooking } from './packed.ts'

@@ -1,7 +1,7 @@
+import { parseFeedTime, toVersion } from '../../host-clock/format.ts'
 import type { AppContext } from '../../http/context.ts'
 import { type PageRequest, type Pagination, pagination, skipOf } from '../../http/pagination.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { parseFeedTime, toVersion } from '../../versions/format.ts'
 import type { FeedQuery, FeedSource } from '../sources/source.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import { PageEnds } from './page-ends.ts'
@@ -11,7 +11,7 @@ import { cacheNextTotal, lastReadClock, type Matched, totalOf } from './total.ts
  * Why no change can be lost (decisions §9).
  *
  * 1. Every booking change and every message takes the next version of its host's clock in its own transaction
- *    (`versions/host-clock-store.ts`). Versions are unique per host and follow the order in which changes become
+ *    (`host-clock/host-clock-store.ts`). Versions are unique per host and follow the order in which changes become
  *    visible. A reader that has seen version `v` can see every change up to `v`, and changes that are not visible yet
  *    will have greater versions. So reading after `v` never skips a change, whatever is committed in the meantime.
  * 2. A changed booking only ever moves to the end. A reader that continues after the last row it received (by cursor,

@@ -1,5 +1,5 @@
+import { readHostClock } from '../../host-clock/store.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { readHostClock } from '../../versions/host-clock-store.ts'
 import type { FeedSource } from '../sources/source.ts'
 
 /** The rows that a feed query matches: those after a version that pass a filter. */

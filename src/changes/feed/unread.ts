@@ -1,7 +1,7 @@
 import { findSuspendedHostIds } from '../../access/hosts/store.ts'
 import { findReadPositions } from '../../access/keys/store.ts'
+import { findClocks } from '../../host-clock/change-store.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { findClocks } from '../../versions/change-store.ts'
 import { unfilteredFeeds } from '../consumers/unfiltered-feeds.ts'
 
 /**

@@ -1,3 +1,4 @@
+import type { Counter } from '../../host-clock/model.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { StoredBooking } from '../../stays/bookings/model.ts'
 import {
@@ -15,7 +16,6 @@ import {
   findNewMessages,
   type MessageFilter,
 } from '../../stays/messages/store.ts'
-import type { Counter } from '../../versions/model.ts'
 
 /** The source of a feed: a host's documents, each with a version from the host's clock. */
 export interface FeedSource<Row, Filter extends { owner_id: number }> {

@@ -1,5 +1,5 @@
+import type { HostClock } from '../../host-clock/model.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import type { HostClock } from '../../versions/model.ts'
 import {
   findDue,
   findInFlight,

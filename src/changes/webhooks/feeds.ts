@@ -1,6 +1,6 @@
+import { toVersion } from '../../host-clock/format.ts'
+import type { Counter, HostClock } from '../../host-clock/model.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { toVersion } from '../../versions/format.ts'
-import type { Counter, HostClock } from '../../versions/model.ts'
 import { bookingFeedInFull, type FeedSource, messageFeed } from '../sources/source.ts'
 import { type Hint, type HintData, hintOf, type WebhookEvent } from './hint.ts'
 import type { Webhook } from './model.ts'

@@ -1,5 +1,5 @@
 import { toTimestamp } from '../../core/clock.ts'
-import { parseFeedTime } from '../../versions/format.ts'
+import { parseFeedTime } from '../../host-clock/format.ts'
 
 /** The events that hints can announce. */
 export const webhookEvents = ['booking.changed', 'message.created'] as const

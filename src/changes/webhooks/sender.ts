@@ -1,7 +1,7 @@
 import { inTrace, resumeTrace } from '../../core/trace.ts'
+import { findClocks } from '../../host-clock/change-store.ts'
 import type { AppContext } from '../../http/context.ts'
 import { inTransaction } from '../../platform/mongo/transactions.ts'
-import { findClocks } from '../../versions/change-store.ts'
 import { type AttemptContext, attempt, attemptWriter, failingUntil } from './attempt.ts'
 import {
   type ChosenAttempts,

@@ -1,10 +1,10 @@
 import { notFound } from '../../core/errors.ts'
+import { hostQueue, nextSequence } from '../../host-clock/store.ts'
 import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { busy } from '../../platform/mongo/errors.ts'
 import { inTransaction } from '../../platform/mongo/transactions.ts'
 import type { SecretBox } from '../../platform/secrets/secret-box.ts'
-import { hostQueue, nextSequence } from '../../versions/host-clock-store.ts'
 import { type Webhook, webhookDeliveryModel, webhookModel } from './model.ts'
 
 /** Identifies a webhook. */

@@ -1,9 +1,9 @@
 import { DomainError } from '../../core/errors.ts'
+import { hostQueue, nextSequence } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import { maxProblems } from '../../http/schema/problems.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
-import { hostQueue, nextSequence } from '../../versions/host-clock-store.ts'
 import {
   findInvalidRoomTypes,
   findOwnedListings,

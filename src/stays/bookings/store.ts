@@ -1,11 +1,11 @@
 import { notFound } from '../../core/errors.ts'
 import { currentTraceparent } from '../../core/trace.ts'
+import { advanceHostClock, type Tick } from '../../host-clock/store.ts'
 import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
 import { rowReader } from '../../platform/mongo/raw-rows.ts'
 import { DependentChangesError, runBatched } from '../../platform/mongo/statements.ts'
-import { advanceHostClock, type Tick } from '../../versions/host-clock-store.ts'
 import { bookingModel, type StoredBooking } from './model.ts'
 import { bookingStatus } from './status.ts'
 import type { Nights, Stay } from './units.ts'
@@ -13,7 +13,7 @@ import type { Nights, Stay } from './units.ts'
 /**
  * Only two functions write bookings. Each stores a version taken from the host's clock in the same transaction, so that
  * every change has its own version. `changes/feed/page.ts` explains why the feed therefore never misses a change.
- * Advancing the clock also wakes waiting feed readers and the hint sender (`versions/changes.ts`).
+ * Advancing the clock also wakes waiting feed readers and the hint sender (`host-clock/changes.ts`).
  */
 
 /** A new booking that has not been assigned a version or sequence number yet. */

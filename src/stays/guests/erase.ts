@@ -1,15 +1,10 @@
 import { bookingTarget, eraseReasons, recordAction } from '../../access/audit/store.ts'
 import { toDay, toTimestamp } from '../../core/clock.ts'
+import type { Counter } from '../../host-clock/model.ts'
+import { countErasure, hostQueue, nextMessageVersions, readHostClock } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import { findResponsesOf, overwriteResponse } from '../../http/idempotency/store.ts'
 import { runUnit } from '../../platform/mongo/transactions.ts'
-import {
-  countErasure,
-  hostQueue,
-  nextMessageVersions,
-  readHostClock,
-} from '../../versions/host-clock-store.ts'
-import type { Counter } from '../../versions/model.ts'
 import type { StoredBooking } from '../bookings/model.ts'
 import { bookingStatus } from '../bookings/status.ts'
 import { changeBooking, findBookingsOfUser, findBookingToChange } from '../bookings/store.ts'

@@ -1,9 +1,9 @@
 import { DomainError } from '../../core/errors.ts'
 import { currentTraceparent } from '../../core/trace.ts'
+import { hostQueue, nextMessageVersion } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { runUnit, type UnitOfWork } from '../../platform/mongo/transactions.ts'
-import { hostQueue, nextMessageVersion } from '../../versions/host-clock-store.ts'
 import { findUserIfAny } from '../users/store.ts'
 import type { Conversation, StoredMessage } from './model.ts'
 import {

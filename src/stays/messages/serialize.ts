@@ -1,5 +1,5 @@
 import { toTimestamp, toTimestampOrNull } from '../../core/clock.ts'
-import { toVersion } from '../../versions/format.ts'
+import { toVersion } from '../../host-clock/format.ts'
 import type { StoredMessage } from './model.ts'
 import type { Message, MessageItem } from './schema.ts'
 

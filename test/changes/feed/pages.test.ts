@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { readHostClock } from '../../../src/host-clock/store.ts'
 import { findBookingOfAnyHost } from '../../../src/stays/bookings/store.ts'
 import { transitionBooking } from '../../../src/stays/bookings/transitions.ts'
-import { readHostClock } from '../../../src/versions/host-clock-store.ts'
 import { seedBooking, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 

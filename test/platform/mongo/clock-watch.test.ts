@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis'
 import { expect, inject, test } from 'vitest'
+import { readHostClock } from '../../../src/host-clock/store.ts'
 import { ClockWatch } from '../../../src/platform/mongo/clock-watch.ts'
 import { MemoryRateLimiter } from '../../../src/platform/rate-limiter.ts'
-import { readHostClock } from '../../../src/versions/host-clock-store.ts'
 import { testApp } from '../../support/app.ts'
 import { validBodies } from '../../support/valid-bodies.ts'
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { toVersion } from '../../../src/host-clock/format.ts'
 import { bookingModel } from '../../../src/stays/bookings/model.ts'
-import { toVersion } from '../../../src/versions/format.ts'
 import { type Actor, seedBooking, sender, testApp, testEnvironment } from '../../support/app.ts'
 import { mongodbUrlOf } from '../../support/databases.ts'
 import { KeyedLoad } from '../../support/keyed-load.ts'

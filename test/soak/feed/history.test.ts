@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { toVersion } from '../../../src/host-clock/format.ts'
 import { findBookingOfAnyHost } from '../../../src/stays/bookings/store.ts'
 import { transitionBooking } from '../../../src/stays/bookings/transitions.ts'
-import { toVersion } from '../../../src/versions/format.ts'
 import { seedBooking, sender, testApp, testEnvironment } from '../../support/app.ts'
 import {
   type Feed,

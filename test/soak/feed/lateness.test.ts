@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toVersion } from '../../../src/versions/format.ts'
+import { toVersion } from '../../../src/host-clock/format.ts'
 import { seedBooking, testApp, testEnvironment } from '../../support/app.ts'
 import { type Feed, httpFeed, type Question, type SeenItem } from '../../support/history.ts'
 import { startService } from '../../support/processes.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { listActions } from '../../../src/access/audit/store.ts'
-import { toVersion } from '../../../src/versions/format.ts'
-import { readHostClock } from '../../../src/versions/host-clock-store.ts'
+import { toVersion } from '../../../src/host-clock/format.ts'
+import { readHostClock } from '../../../src/host-clock/store.ts'
 import { type Actor, seedBooking, sender, sharedServices, testApp } from '../../support/app.ts'
 
 const service = await testApp()

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
+import { hostQueue } from '../../../src/host-clock/store.ts'
 import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
 import { bookingStatus } from '../../../src/stays/bookings/status.ts'
 import { requireLegalTransition, transitionBooking } from '../../../src/stays/bookings/transitions.ts'
-import { hostQueue } from '../../../src/versions/host-clock-store.ts'
 import { partnerctlHere as partnerctl } from '../../support/admin.ts'
 import { seedBooking, testApp, testEnvironment } from '../../support/app.ts'
 

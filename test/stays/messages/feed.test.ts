@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { toMessageFeedQuery } from '../../../src/changes/feed/messages.ts'
 import { readFeedPage } from '../../../src/changes/feed/page.ts'
 import { messageFeed } from '../../../src/changes/sources/source.ts'
+import { advanceHostClock } from '../../../src/host-clock/store.ts'
 import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
-import { advanceHostClock } from '../../../src/versions/host-clock-store.ts'
 import { type Actor, seedBooking, testApp } from '../../support/app.ts'
 
 const service = await testApp()
