@@ -4,7 +4,17 @@
  * collections.
  */
 const neighbourhoods = [
-  ...['process', 'pages', 'certification', 'sandbox', 'changes', 'stays', 'inventory', 'access'],
+  ...[
+    'process',
+    'operations',
+    'pages',
+    'certification',
+    'sandbox',
+    'changes',
+    'stays',
+    'inventory',
+    'access',
+  ],
   ...['http', 'host-clock', 'platform', 'core'],
 ]
 
@@ -52,7 +62,7 @@ module.exports = {
         pathNot: [
           '(^|[/-])store\\.ts$',
           '^src/[^/]+/models\\.ts$',
-          '^src/process/release\\.ts$',
+          '^src/operations/release\\.ts$',
           '^src/platform/',
         ],
       },

@@ -1,10 +1,10 @@
 import packageJson from '../package.json' with { type: 'json' }
 import { createApp } from './app.ts'
 import { type Config, ConfigError, describeConfig, readConfig } from './core/config.ts'
+import { greet, isEmpty, seedDemo } from './operations/demo.ts'
 import { openLog } from './platform/log.ts'
 import { isPatched } from './platform/mongo/patched-versions.ts'
 import { expiryOf, type KeyPair, tlsOptionsOf } from './process/certificate.ts'
-import { greet, isEmpty, seedDemo } from './process/demo.ts'
 import { drainServer, shutdownLimitMilliseconds, whenAskedToStop } from './process/shutdown.ts'
 import { Supervisor, workerVariable } from './process/supervisor.ts'
 import { compose } from './process/wiring.ts'

@@ -4,6 +4,15 @@ import { findEnabledWebhooks } from '../../src/changes/webhooks/store.ts'
 import { type SwitchContext, turnOff } from '../../src/changes/webhooks/switch.ts'
 import { toTimestamp } from '../../src/core/clock.ts'
 import { readConfig, serversOf } from '../../src/core/config.ts'
+import {
+  type HighWaterMarks,
+  readHighWaterMarks,
+  type SkipDistance,
+  type SkipResult,
+  skipPast,
+} from '../../src/operations/after-restore.ts'
+import { migrations } from '../../src/operations/migrations.ts'
+import { release } from '../../src/operations/release.ts'
 import { type Db, databaseNameOf } from '../../src/platform/mongo/connection.ts'
 import {
   backUpEmbedded,
@@ -14,15 +23,6 @@ import {
 } from '../../src/platform/mongo/embedded-backup.ts'
 import { isAnyLeaseHeld } from '../../src/platform/mongo/lease.ts'
 import { FutureSchemaError, latestVersion, readSchemaState } from '../../src/platform/mongo/schema-version.ts'
-import {
-  type HighWaterMarks,
-  readHighWaterMarks,
-  type SkipDistance,
-  type SkipResult,
-  skipPast,
-} from '../../src/process/after-restore.ts'
-import { migrations } from '../../src/process/migrations.ts'
-import { release } from '../../src/process/release.ts'
 import { sandboxDatabase } from '../../src/sandbox/store.ts'
 import { command, positional } from '../shared/command.ts'
 import { UsageError } from '../shared/errors.ts'

@@ -1,5 +1,7 @@
 import { defineCommand } from 'citty'
 import { recordAction } from '../../src/access/audit/store.ts'
+import { inspectDatabase } from '../../src/operations/inspection.ts'
+import { release } from '../../src/operations/release.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'
 import {
   finishMigrations,
@@ -9,8 +11,6 @@ import {
   repairIndexes,
 } from '../../src/platform/mongo/migrations.ts'
 import { readSchemaState } from '../../src/platform/mongo/schema-version.ts'
-import { inspectDatabase } from '../../src/process/inspection.ts'
-import { release } from '../../src/process/release.ts'
 import { sandboxDatabase } from '../../src/sandbox/store.ts'
 import { command, flag } from '../shared/command.ts'
 import { note, print, showFindings, table } from '../shared/output.ts'

@@ -3,6 +3,8 @@ import { reencryptProviderKeys } from '../../src/access/provider-keys/store.ts'
 import { reencryptWebhookSecrets } from '../../src/changes/webhooks/store.ts'
 import { toTimestamp } from '../../src/core/clock.ts'
 import { readConfig } from '../../src/core/config.ts'
+import { seedDemo } from '../../src/operations/demo.ts'
+import { models } from '../../src/operations/release.ts'
 import {
   deleteJob,
   findJob,
@@ -15,9 +17,7 @@ import { reencryptAll } from '../../src/platform/secrets/secret-box.ts'
 import { moveSecretCheck } from '../../src/platform/secrets/secret-check.ts'
 import { signingKeyModel } from '../../src/platform/secrets/signing-keys.ts'
 import { storedSecretModel } from '../../src/platform/secrets/stored-secret.ts'
-import { seedDemo } from '../../src/process/demo.ts'
 import { openSecrets } from '../../src/process/open.ts'
-import { models } from '../../src/process/release.ts'
 import { clearSandboxes, sandboxDatabase } from '../../src/sandbox/store.ts'
 import { command, flag, positional } from '../shared/command.ts'
 import { UsageError } from '../shared/errors.ts'

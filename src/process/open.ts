@@ -1,6 +1,7 @@
 import { hasKeysUnderOthers } from '../access/provider-keys/store.ts'
 import type { Config } from '../core/config.ts'
 import type { AppContext } from '../http/context.ts'
+import { release } from '../operations/release.ts'
 import { type Db, databaseNameOf, openMongo } from '../platform/mongo/connection.ts'
 import { type EmbeddedMongod, openEmbeddedMongod } from '../platform/mongo/embedded.ts'
 import { migrate } from '../platform/mongo/migrations.ts'
@@ -10,7 +11,6 @@ import { SecretBox } from '../platform/secrets/secret-box.ts'
 import { requireNoSecret, requireRightSecret } from '../platform/secrets/secret-check.ts'
 import { developmentSecret, storedDevelopmentSecret } from '../platform/secrets/stored-secret.ts'
 import { sandboxDatabase } from '../sandbox/store.ts'
-import { release } from './release.ts'
 
 /** An open database, without the rest of the service. */
 export interface OpenDatabase {

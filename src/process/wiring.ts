@@ -11,6 +11,7 @@ import { HostChanges } from '../host-clock/changes.ts'
 import type { AppContext } from '../http/context.ts'
 import { HeldRequests } from '../http/held-requests.ts'
 import { sequenceIds } from '../http/ids.ts'
+import { models, outboxTopics } from '../operations/release.ts'
 import { openLog } from '../platform/log.ts'
 import { ClockWatch } from '../platform/mongo/clock-watch.ts'
 import { measureCommands, openMongo, serverVersion } from '../platform/mongo/connection.ts'
@@ -21,7 +22,6 @@ import type { SandboxContext } from '../sandbox/context.ts'
 import { openSandboxEnvironment } from '../sandbox/environment.ts'
 import { Metrics } from './metrics.ts'
 import { type OpenDatabase, openDatabase, openRateLimiter, openSecrets } from './open.ts'
-import { models, outboxTopics } from './release.ts'
 
 /** Time allowed for a certification step to finish on shutdown. An unfinished step is left to the next process. */
 const stopMilliseconds = 5000

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { test } from 'vitest'
-import { models } from '../../src/process/release.ts'
+import { models } from '../../src/operations/release.ts'
 import { sandboxModel } from '../../src/sandbox/model.ts'
 import { sandboxFilters } from '../../src/sandbox/store.ts'
 import { type Actor, seedBooking, type TestApp, testApp } from '../support/app.ts'

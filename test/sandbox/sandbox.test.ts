@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { models } from '../../src/operations/release.ts'
 import { readSequences } from '../../src/platform/ids/sequences.ts'
 import { jobModel } from '../../src/platform/outbox/outbox.ts'
-import { models } from '../../src/process/release.ts'
 import { sandboxKeyModel, sandboxModel } from '../../src/sandbox/model.ts'
 import { seedSandbox } from '../../src/sandbox/seed.ts'
 import { sandboxFilters, sweepSandboxes } from '../../src/sandbox/store.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { models, outboxTopics } from '../../../src/process/release.ts'
+import { models, outboxTopics } from '../../../src/operations/release.ts'
 import { type Actor, seedBooking, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 import {

@@ -34,7 +34,7 @@ const replacements: Replacement[] = [
     }`,
   },
   {
-    file: 'src/process/release.ts',
+    file: 'src/operations/release.ts',
     name: 'outboxTopics',
     declaration: `export const outboxTopics: typeof earlier = (context) => ({
       ...earlier(context),
@@ -45,7 +45,7 @@ const replacements: Replacement[] = [
     })`,
   },
   {
-    file: 'src/process/migrations.ts',
+    file: 'src/operations/migrations.ts',
     name: 'migrations',
     declaration: `export const migrations: typeof earlier = [
       ...earlier,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { models } from '../../../src/process/release.ts'
+import { models } from '../../../src/operations/release.ts'
 import { type Actor, makeActor, seedBooking, sender, testApp, testEnvironment } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 import { type RunningNginx, startNginx } from '../../support/nginx.ts'

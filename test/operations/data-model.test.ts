@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import type { Schema } from 'mongoose'
 import { expect, test } from 'vitest'
-import { models } from '../../src/process/release.ts'
+import { models } from '../../src/operations/release.ts'
 import { testApp } from '../support/app.ts'
 import { root } from '../support/processes.ts'
 

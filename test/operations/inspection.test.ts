@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { shardFinding } from '../../src/process/inspection.ts'
+import { shardFinding } from '../../src/operations/inspection.ts'
 
 /** Returns a shard as MongoDB documents it in a response to `listShards`, because no router is available here. */
 const shard = (id: string, more: object = {}) => ({
