@@ -1,6 +1,6 @@
 import { findHost } from '../../src/access/hosts/store.ts'
 import { findKey } from '../../src/access/keys/store.ts'
-import { serializeRequest } from '../../src/access/requests/routes.ts'
+import { serializeRequest } from '../../src/access/requests/serialize.ts'
 import { findRequests } from '../../src/access/requests/store.ts'
 import { parseMoment } from '../../src/core/clock.ts'
 import type { RequestOwner, RequestSource, WithAdminSource } from '../shared/requests.ts'

@@ -9,7 +9,7 @@ import { publicSigningKeys, signingKey } from '../platform/secrets/signing-keys.
 import { cacheFor } from '../platform/time-limits.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
 import type { Certification } from './model.ts'
-import { serializeCertification } from './schema.ts'
+import { serializeCertification } from './serialize.ts'
 
 const validSeconds = 365 * 86_400
 

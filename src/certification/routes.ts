@@ -3,19 +3,15 @@ import { toTimestampOrNull } from '../core/clock.ts'
 import type { Access } from '../http/access.ts'
 import { Confirmation, Envelope, ok } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
-import { parsePathId } from '../http/paths.ts'
+import { parsePathId } from '../http/path-ids.ts'
 import { output, responseObject } from '../http/schema/fields.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
 import { courseOf } from './advance.ts'
 import { judgeState } from './deliveries.ts'
 import type { Certification } from './model.ts'
 import { reportOf } from './report.ts'
-import {
-  CertificationStart,
-  CertificationState,
-  CertificationView,
-  serializeCertification,
-} from './schema.ts'
+import { CertificationStart, CertificationState, CertificationView } from './schema.ts'
+import { serializeCertification } from './serialize.ts'
 import { startCertification } from './start.ts'
 import { endCertification, findCertification, findLastRecord, listCertifications } from './store.ts'
 

@@ -1,6 +1,6 @@
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { mayContainApiKey } from './api-key-format.ts'
 import { Pagination } from './pagination.ts'
-import { mayContainApiKey } from './paths.ts'
 import { ignoredFieldsOf, output, responseObject, withTitle } from './schema/fields.ts'
 
 /** The part of a request's context that is needed to build its response. */

@@ -5,8 +5,9 @@ import { clientNetwork } from './client-address.ts'
 import type { AppContext } from './context.ts'
 import { shownErrorOf } from './error-response.ts'
 import { heldMillisecondsOf } from './held-requests.ts'
-import { loggedPath, splitRoot } from './paths.ts'
+import { loggedPath } from './logged-path.ts'
 import type { RequestEntry, RequestFacts, ShownError } from './request.ts'
+import { splitRoot } from './roots.ts'
 
 interface LoggedContext {
   request: Request

@@ -8,7 +8,7 @@ import {
   Registry,
 } from 'prom-client'
 import type { RequestMetrics } from '../http/context.ts'
-import { roots } from '../http/paths.ts'
+import { roots } from '../http/roots.ts'
 import { type Counts, joinExchange, type Membership } from './worker-metrics.ts'
 
 let ofProcess: Metric[] | undefined

@@ -19,8 +19,10 @@ import { signatureHeaders } from '../../src/changes/webhooks/signature.ts'
 import * as clock from '../../src/core/clock.ts'
 import * as proxy from '../../src/core/proxy.ts'
 import { parseFeedTime, toVersion } from '../../src/host-clock/format.ts'
-import * as paths from '../../src/http/paths.ts'
+import * as pathIds from '../../src/http/path-ids.ts'
 import { permissions } from '../../src/http/permissions.ts'
+import * as provider from '../../src/http/provider.ts'
+import * as httpRoots from '../../src/http/roots.ts'
 import * as chapters from '../../src/pages/guide/chapters.ts'
 import { bookingStatus } from '../../src/stays/bookings/status.ts'
 import { testApp } from '../support/app.ts'
@@ -109,13 +111,13 @@ test('a hint of `listen` has the same body and signature as one of the service',
 
 test('roots, permissions, statuses, ids and the provider are the same to the service and to partners', () => {
   expect({ roots, allPermissions, supportedProvider, statuses: bookingStatuses }).toEqual({
-    roots: paths.roots,
+    roots: httpRoots.roots,
     allPermissions: permissions,
-    supportedProvider: paths.supportedProvider,
+    supportedProvider: provider.supportedProvider,
     statuses: Object.keys(bookingStatus),
   })
   for (const text of ['1', '0', '01', '9007199254740991', '9007199254740992', '-1', '1.0', '', ' 1'])
-    expect({ text, isId: isIdText(text) }).toEqual({ text, isId: paths.isIdText(text) })
+    expect({ text, isId: isIdText(text) }).toEqual({ text, isId: pathIds.isIdText(text) })
   for (const host of [
     '127.0.0.1',
     '127.8.8.8',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseExpiry } from '../../src/access/keys/store.ts'
+import { parseExpiry } from '../../src/access/keys/expiry.ts'
 import { admin, administrator, adminJson, mintByCommand, permissionList } from '../support/admin.ts'
 import { testApp } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createApiKey } from '../../src/access/keys/secret.ts'
-import { loggedPath } from '../../src/http/paths.ts'
+import { loggedPath } from '../../src/http/logged-path.ts'
 import { testApp } from '../support/app.ts'
 import { startNginx } from '../support/nginx.ts'
 

@@ -1,6 +1,6 @@
 import { createApp } from '../../src/app.ts'
 import type { Bounds } from '../../src/certification/cases.ts'
-import { serializeCertification } from '../../src/certification/schema.ts'
+import { serializeCertification } from '../../src/certification/serialize.ts'
 import { findCertification } from '../../src/certification/store.ts'
 import { readConfig } from '../../src/core/config.ts'
 import type { Permission } from '../../src/http/permissions.ts'

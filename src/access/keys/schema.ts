@@ -1,17 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { permissions } from '../../http/permissions.ts'
 import { output, responseObject, withTitle } from '../../http/schema/fields.ts'
-import type { ApiKey } from './model.ts'
-
-export const keyStatuses = ['active', 'inactive', 'expired', 'revoked'] as const
-export type KeyStatus = (typeof keyStatuses)[number]
-
-/** Returns a key's current status. */
-export function keyStatus({ active, revoked_at, expires_at }: ApiKey, now: Date): KeyStatus {
-  if (revoked_at) return 'revoked'
-  if (expires_at && expires_at <= now) return 'expired'
-  return active ? 'active' : 'inactive'
-}
+import { keyStatuses } from './status.ts'
 
 /** Response of `GET /v1/key` (decisions §18). */
 export const KeyView = withTitle(

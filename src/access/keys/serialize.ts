@@ -3,7 +3,7 @@ import type { Host } from '../hosts/model.ts'
 import type { inspectKey } from './authorizer.ts'
 import type { ApiKey } from './model.ts'
 import type { KeyView } from './schema.ts'
-import { keyStatus } from './schema.ts'
+import { keyStatus } from './status.ts'
 
 /** Serializes a key for its holder (decisions §18). */
 export function serializeKey(

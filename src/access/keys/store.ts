@@ -1,12 +1,12 @@
-import { type Clock, isCalendarDate, parseMoment } from '../../core/clock.ts'
-import { DomainError, invalidField, notFound } from '../../core/errors.ts'
+import type { Clock } from '../../core/clock.ts'
+import { DomainError, notFound } from '../../core/errors.ts'
 import type { Permission } from '../../http/permissions.ts'
 import { nextIds } from '../../platform/ids/sequences.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { findHost } from '../hosts/store.ts'
 import { type ApiKey, keyModel } from './model.ts'
-import { keyStatus } from './schema.ts'
 import { createApiKey, hashApiKey, shownLength } from './secret.ts'
+import { keyStatus } from './status.ts'
 
 export interface NewKey {
   host: string | number
@@ -281,15 +281,4 @@ export async function addKeyUsage(db: Db, usage: Map<number, KeyUsage>): Promise
   })
   // biome-ignore lint/suspicious/noExplicitAny: mongoose cannot type $push with $each on an array of objects
   if (operations.length > 0) await keyModel(db).bulkWrite(operations as any)
-}
-
-/**
- * Parses an expiry time. A date alone means the end of that day in UTC, and a time without a zone is in UTC.
- *
- * @throws DomainError `validation` if the text is neither a date nor a time
- */
-export function parseExpiry(text: string): Date {
-  const moment = parseMoment(isCalendarDate(text) ? `${text}T23:59:59.999Z` : text)
-  if (!moment) throw invalidField('expires', 'The expiry must be a date YYYY-MM-DD or an ISO time')
-  return moment
 }

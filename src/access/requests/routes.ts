@@ -1,15 +1,13 @@
 import { Elysia } from 'elysia'
-import { toTimestamp } from '../../core/clock.ts'
 import type { Access } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { output, requestObject } from '../../http/schema/fields.ts'
 import { readCounts } from './counts-store.ts'
-import type { KindCounts } from './kinds.ts'
 import { momentOf, readRequestPage, requestCursorProblems } from './page.ts'
 import { CursorPagination, countFilters, RequestCount, RequestView, requestFilters } from './schema.ts'
-import type { LoggedRequest } from './store.ts'
+import { serializeCount, serializeRequest } from './serialize.ts'
 
 /** Defines the routes that list and count a key's requests (decisions §18). */
 export function requestRoutes(app: AppContext) {
@@ -61,25 +59,4 @@ export function requestRoutes(app: AppContext) {
         },
       },
     )
-}
-
-/** Serializes a logged request, omitting its host and key ids. */
-export function serializeRequest({
-  id,
-  request_id,
-  at,
-  host_id: _,
-  key_id: __,
-  fault = null,
-  ...entry
-}: LoggedRequest): RequestView {
-  return { id, request_id, at: toTimestamp(at), ...entry, fault }
-}
-
-/** Serializes the counts of one minute. */
-export function serializeCount(
-  minute: Date,
-  { succeeded = 0, refused = 0, limited = 0, failed = 0, unanswered = 0 }: KindCounts,
-): RequestCount {
-  return { at: toTimestamp(minute), succeeded, refused, limited, failed, unanswered }
 }

@@ -1,6 +1,4 @@
 import { Elysia } from 'elysia'
-import { toTimestampOrNull } from '../../core/clock.ts'
-import { toVersion } from '../../host-clock/format.ts'
 import type { Access, CheckInput } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Confirmation, Envelope, ok } from '../../http/envelope.ts'
@@ -9,6 +7,7 @@ import { output } from '../../http/schema/fields.ts'
 import type { Consumer } from './model.ts'
 import { type Progress, progressOf, progressOfAll } from './progress.ts'
 import { type ConsumedFeed, ConsumerView, ConsumerWrite } from './schema.ts'
+import { serializeConsumer } from './serialize.ts'
 import { consumerSetOf, deleteConsumer, findConsumer, listConsumers } from './store.ts'
 import { nameProblems, putConsumer } from './write.ts'
 
@@ -82,18 +81,4 @@ function routesOf(app: AppContext, feed: ConsumedFeed) {
         detail: { operationId: `delete${operation}`, summary: 'Delete a consumer' },
       },
     )
-}
-
-/** Returns a consumer as partners see it, including its lag. */
-export function serializeConsumer(
-  { name, acknowledged, acknowledged_at }: Consumer,
-  { pending, oldestPending }: Progress,
-): ConsumerView {
-  return {
-    name,
-    acknowledged: acknowledged ? toVersion(acknowledged) : null,
-    acknowledged_at: toTimestampOrNull(acknowledged_at),
-    pending,
-    oldest_pending_at: toTimestampOrNull(oldestPending),
-  }
 }

@@ -1,26 +1,17 @@
 import { Elysia } from 'elysia'
-import { toVersion } from '../../host-clock/format.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { pageQuery } from '../../http/pagination.ts'
 import { requestObject } from '../../http/schema/fields.ts'
 import { prepareDetails } from '../../stays/bookings/serialize.ts'
-import { toStatusWord } from '../../stays/bookings/status.ts'
-import type { BookingChange } from '../../stays/bookings/store.ts'
 import { serializeMessageItem } from '../../stays/messages/serialize.ts'
 import { bookingFeed, bookingFeedInFull, messageFeed } from '../sources/source.ts'
 import { toFeedQuery } from './bookings.ts'
 import { toMessageFeedQuery } from './messages.ts'
 import { positionProblems, withWalk } from './position.ts'
-import {
-  type FeedItem,
-  FeedPage,
-  FeedPagination,
-  feedFilters,
-  MessageFeedPage,
-  messageFilters,
-} from './schema.ts'
+import { FeedPage, FeedPagination, feedFilters, MessageFeedPage, messageFilters } from './schema.ts'
+import { serializeFeedItem } from './serialize.ts'
 import { defaultPerPage, readOrAwaitPage } from './wait.ts'
 
 const paging = pageQuery(defaultPerPage, 100)
@@ -82,17 +73,4 @@ export function feedRoutes(app: AppContext) {
         detail: { tags: ['Messages'], operationId: 'pollMessages', summary: 'Poll for new messages' },
       },
     )
-}
-
-/** Converts a booking to an item of the feed. */
-export function serializeFeedItem(booking: BookingChange): FeedItem {
-  return {
-    booking_id: booking.id,
-    listing_id: booking.listing_id,
-    room_type_id: booking.room_type_id,
-    status: toStatusWord(booking.status),
-    checkin_at: booking.checkin_at,
-    checkout_at: booking.checkout_at,
-    version: toVersion(booking.updated_at),
-  }
 }

@@ -1,7 +1,7 @@
 import { type Action, type Actor, recordAction, serviceActor } from '../../access/audit/store.ts'
 import { findSuspendedHostIds } from '../../access/hosts/store.ts'
 import type { ApiKey } from '../../access/keys/model.ts'
-import { keyStatus } from '../../access/keys/schema.ts'
+import { keyStatus } from '../../access/keys/status.ts'
 import { findExpiredKeyIds, findKeysByIds } from '../../access/keys/store.ts'
 import { parseFeedTime } from '../../host-clock/format.ts'
 import { readHostClock } from '../../host-clock/store.ts'

@@ -1,7 +1,7 @@
 import { isCalendarDate, isFeedTime, isVersion, parseMoment } from '../../core/clock.ts'
 import { canonicalEmail } from '../../core/email.ts'
 import { currencies, isCurrencyCode } from '../../core/money.ts'
-import { isIdText } from '../paths.ts'
+import { isIdText } from '../path-ids.ts'
 
 /** A string format: its check, its error message and its representation in the OpenAPI document. */
 export interface Format {

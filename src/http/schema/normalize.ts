@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Static, TSchema } from '@sinclair/typebox'
-import { shownFieldPath } from '../paths.ts'
+import { shownFieldPath } from '../logged-path.ts'
 
 /**
  * Converts a value that a client sent: blank optional strings become null, ids sent as strings become numbers, and

@@ -4,13 +4,13 @@ import type { AppContext } from '../../http/context.ts'
 import { maxProblems } from '../../http/schema/problems.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
+import { foreignListings, unknownRoomType } from '../listings/problems.ts'
 import {
   findInvalidRoomTypes,
   findOwnedListings,
   type InvalidRoomType,
   type OwnedListings,
 } from '../listings/room-types-store.ts'
-import { foreignListings, unknownRoomType } from '../listings/schema.ts'
 import { findCountsAfterWrite, makeRoom, requireRoom } from './capacity.ts'
 import { enqueueCompaction, needsCompaction } from './compaction.ts'
 import type { RoomTypeWritten, StoredRow } from './model.ts'

@@ -5,7 +5,7 @@ import { Envelope, metaOf, ok, PageEnvelope, type ResponseContext } from '../../
 import { guard } from '../../http/guard.ts'
 import { runIdempotently } from '../../http/idempotency/idempotency.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
-import { parsePathId } from '../../http/paths.ts'
+import { parsePathId } from '../../http/path-ids.ts'
 import type { Caller } from '../../http/request.ts'
 import { output, requestObject } from '../../http/schema/fields.ts'
 import { streamJson } from '../../http/send.ts'

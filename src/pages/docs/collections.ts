@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { roots } from '../../http/paths.ts'
+import { roots } from '../../http/roots.ts'
 import { downloadsFolder } from '../downloads/files.ts'
 import type { Json } from './schemas.ts'
 

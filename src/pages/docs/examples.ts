@@ -5,7 +5,7 @@ import { DomainError, type ErrorKind, invalidField, notFound, rateLimited } from
 import { describeError, unexpected } from '../../http/error-response.ts'
 import { missingPermission } from '../../http/permissions.ts'
 import { invalidRoomTypes } from '../../inventory/availability/write.ts'
-import { foreignListings, unknownRoomType } from '../../inventory/listings/schema.ts'
+import { foreignListings, unknownRoomType } from '../../inventory/listings/problems.ts'
 import { inactiveMatch } from '../../inventory/listings/write.ts'
 
 /** Example request bodies and responses by operation, such as `POST /users`; the tests check every example. */

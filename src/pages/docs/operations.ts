@@ -1,4 +1,4 @@
-import { roots, splitRoot } from '../../http/paths.ts'
+import { roots, splitRoot } from '../../http/roots.ts'
 import { type Json, mapValues } from './schemas.ts'
 
 /** An operation in one or both environments. `id` and `summary` are those of the live operation if there is one. */

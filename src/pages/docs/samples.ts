@@ -1,4 +1,4 @@
-import { roots, splitRoot } from '../../http/paths.ts'
+import { roots, splitRoot } from '../../http/roots.ts'
 import { findClientMethods, requestName } from './client-methods.ts'
 import { type Json, mapValues } from './schemas.ts'
 

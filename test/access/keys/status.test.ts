@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ApiKey } from '../../../src/access/keys/model.ts'
-import { keyStatus } from '../../../src/access/keys/schema.ts'
+import { keyStatus } from '../../../src/access/keys/status.ts'
 
 const now = new Date('2026-11-22T12:00:00Z')
 const before = (milliseconds: number) => new Date(now.getTime() - milliseconds)

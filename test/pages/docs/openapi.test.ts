@@ -5,7 +5,8 @@ import fc from 'fast-check'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { afterAll, expect, test } from 'vitest'
 import { hintOf, webhookEvents } from '../../../src/changes/webhooks/hint.ts'
-import { loggedPath, splitRoot } from '../../../src/http/paths.ts'
+import { loggedPath } from '../../../src/http/logged-path.ts'
+import { splitRoot } from '../../../src/http/roots.ts'
 import { type Format, formats } from '../../../src/http/schema/formats.ts'
 import { listingModel } from '../../../src/inventory/listings/model.ts'
 import { findClientMethods, requestName } from '../../../src/pages/docs/client-methods.ts'
@@ -98,7 +99,7 @@ test.each(withParameters)(
       expect(example, `${documented} has no example of "${name}" in src/pages/docs/examples.ts`).toBeDefined()
       return text.replace(`{${name}}`, String(example))
     }, documented)
-    const unlike = `${documented} has an example that is unlike the format in src/http/paths.ts`
+    const unlike = `${documented} has an example that is unlike the format in src/http/logged-path.ts`
     expect(loggedPath(path, filled), unlike).toBe(filled)
   },
 )

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { splitRoot } from '../../../src/http/paths.ts'
+import { splitRoot } from '../../../src/http/roots.ts'
 import { exampleIds } from '../../../src/pages/docs/examples.ts'
 import { sharedServices, testApp } from '../../support/app.ts'
 import { storeCertification } from '../../support/certification.ts'

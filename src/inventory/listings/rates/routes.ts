@@ -1,12 +1,11 @@
 import { Elysia } from 'elysia'
-import { toTimestamp } from '../../../core/clock.ts'
 import type { AppContext } from '../../../http/context.ts'
 import { Envelope, ok, type ResponseContext } from '../../../http/envelope.ts'
 import { guard } from '../../../http/guard.ts'
 import { runIdempotently } from '../../../http/idempotency/idempotency.ts'
-import { parsePathId } from '../../../http/paths.ts'
-import type { RateJob } from './model.ts'
+import { parsePathId } from '../../../http/path-ids.ts'
 import { RateJobView, RatesAccepted, RatesWrite } from './schema.ts'
+import { serializeRateJob } from './serialize.ts'
 import { findRateJob } from './store.ts'
 import { prepareRates } from './write.ts'
 
@@ -59,10 +58,4 @@ export function rateRoutes(app: AppContext) {
 
 function acceptance(context: ResponseContext, jobId: number) {
   return ok(context, { message: 'Rates update accepted for background processing' }, { job_id: jobId })
-}
-
-/** Serializes a rates-write job (decisions §20). */
-export function serializeRateJob({ id, items, applied_at }: RateJob): RateJobView {
-  const at = toTimestamp(applied_at)
-  return { id, status: 'applied', errors: [], accepted_at: at, applied_at: at, items }
 }
