@@ -1,13 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import openapiTS, { astToString, type OpenAPI3, stringToAST } from 'openapi-typescript'
 import type ts from 'typescript'
-import { splitRoot } from '../../src/http/paths.ts'
+import { splitRoot } from '../../src/http/roots.ts'
 import { readDocument } from './document.ts'
 
 /**
- * Generates the client's types and the list of operations with an `Idempotency-Key` from the OpenAPI document. With `--check`, compares them with the existing file instead
- * and exits with 1 if they differ. Enums in responses also accept unknown strings, because later versions of the
- * service may add values. Enums in requests do not.
+ * Generates the client's types and the list of operations with an `Idempotency-Key` from the OpenAPI document. With
+ * `--check`, compares them with the existing file instead and exits with 1 if they differ. Enums in responses also
+ * accept unknown strings, because later versions of the service may add values. Enums in requests do not.
  */
 const target = new URL('../src/api.ts', import.meta.url)
 const isOpen = 'x-open-words'

@@ -12,6 +12,9 @@ import {
 import { type PrivateHost, privateHostOf } from './address.ts'
 import { webhookEvents } from './hint.ts'
 
+/** Maximum number of webhooks per host (decisions §21). */
+export const webhooksPerHost = 5
+
 /** Reasons why a webhook is off. */
 const disabledReasons = ['gone', 'failing', 'partner', 'administrator', 'key_ended'] as const
 export type DisabledReason = (typeof disabledReasons)[number]

@@ -15,6 +15,7 @@ import { addHints, beginAttempts, countWaiting, trimDeliveries } from './deliver
 import { hintReader, isBehind } from './feeds.ts'
 import type { Webhook, WebhookDelivery } from './model.ts'
 import type { Turn } from './origin-limit.ts'
+import { webhooksPerHost } from './schema.ts'
 import {
   findEnabledWebhooks,
   findHostsWithWebhooks,
@@ -35,8 +36,6 @@ const hostsPerRound = 1000
 const maxHosts = 100
 /** Maximum number of webhooks with attempts in progress; other webhooks wait for those attempts to end. */
 const maxWebhooks = 1000
-/** Maximum number of webhooks per host. Attempts to all of a host's webhooks begin together. */
-const webhooksPerHost = 5
 /** Maximum number of rows read from each feed per check: twice the number of attempts that may be in progress. */
 const rowsPerCheck = 20
 /**
@@ -121,6 +120,7 @@ export class HintSender {
       try {
         const works = await this.findWork()
         const sending = [...this.attempts.values()].filter(({ inFlight }) => inFlight.size > 0).length
+        // Attempts to all of a host's webhooks begin together.
         const room = Math.min(maxHosts, Math.floor((maxWebhooks - sending) / webhooksPerHost))
         for (const [ownerId, work] of works)
           if (this.serving.size < room) this.serving.set(ownerId, this.serve(ownerId, work))

@@ -16,7 +16,7 @@ import {
 } from './deliveries-store.ts'
 import type { HintGap, Webhook, WebhookDelivery } from './model.ts'
 import { type OriginContext, requireTurn } from './origin-limit.ts'
-import type { WebhookCreate, WebhookPatch } from './schema.ts'
+import { type WebhookCreate, type WebhookPatch, webhooksPerHost } from './schema.ts'
 import { makeWebhookSecret } from './signature.ts'
 import {
   changeWebhook,
@@ -30,8 +30,6 @@ import {
 } from './store.ts'
 import { hasUsableKey, positionsNow, turnOff, turnOn, undeliveredFrom } from './switch.ts'
 
-/** Maximum number of webhooks per host (decisions §21). */
-const webhooksPerHost = 5
 /** How long hints are also signed with the previous secret after a rotation. */
 const overlapMilliseconds = 86_400_000
 /** Time after which a test's process is presumed dead; longer than any attempt. */

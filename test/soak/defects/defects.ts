@@ -241,12 +241,12 @@ const rows: Row[] = [
     'sandbox',
   ],
   [
-    'a dead endpoint that stays enabled for too long',
+    'a dead webhook that stays enabled for too long',
     'failingMilliseconds = 5 * 86_400_000',
     'failingMilliseconds = 7 * 86_400_000',
     'webhooks',
   ],
-  ['a sixth endpoint', 'const webhooksPerHost = 5', 'const webhooksPerHost = 6', 'webhooks'],
+  ['a sixth webhook', 'const webhooksPerHost = 5', 'const webhooksPerHost = 6', 'webhooks'],
   [
     'an address in a reserved network that is allowed',
     "return address.range() === 'unicast' && address.toString() !== azureMetadata",
