@@ -65,12 +65,12 @@ const deliveries = command({
         ID: 'id',
         EVENT: 'event',
         STATUS: 'status',
-        TRIES: 'attempts',
+        ATTEMPTS: 'attempts',
         RESPONSE: 'response_status',
         MS: 'milliseconds',
         ERROR: 'error',
         DETAIL: 'error_detail',
-        'NEXT TRY': 'next_attempt_at',
+        'NEXT ATTEMPT': 'next_attempt_at',
         MADE: 'created_at',
       })
     })

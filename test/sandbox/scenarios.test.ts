@@ -295,7 +295,7 @@ test.concurrent('scenarios of one sandbox take turns over two processes, and one
   const clearing = [play(actor, 'guest-books', { count: 30 }), actor.send('DELETE', '/sandbox')]
   const [ended] = await Promise.all(clearing)
   expect([201, 409]).toContain(ended?.status)
-  expect(await leaseModel(service.sandbox.db).findById(`turn:${sandboxId?._id}`)).toBeNull()
+  expect(await leaseModel(service.sandbox.db).findById(`scenario:${sandboxId?._id}`)).toBeNull()
   expect((await play(actor, 'guest-books')).status).toBe(201)
 })
 

@@ -62,7 +62,7 @@ function describe({
   milliseconds,
 }: ForwardedHint): string {
   const response = response_status === null ? 'no response' : `responded ${response_status}`
-  return `${event} of booking ${booking_id}: ${status}, ${response} in ${milliseconds} ms${attempts > 1 ? `, try ${attempts}` : ''}`
+  return `${event} of booking ${booking_id}: ${status}, ${response} in ${milliseconds} ms${attempts > 1 ? `, attempt ${attempts}` : ''}`
 }
 
 export const listen = command({

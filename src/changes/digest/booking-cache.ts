@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { KeyedQueue } from '../../platform/keyed-mutex.ts'
+import { KeyedQueue } from '../../platform/keyed-queue.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { busy } from '../../platform/mongo/errors.ts'
 import { findChanges } from '../../stays/bookings/store.ts'

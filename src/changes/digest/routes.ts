@@ -5,7 +5,7 @@ import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { responseObject } from '../../http/schema/fields.ts'
 import { findListing } from '../../inventory/listings/store.ts'
-import { KeyedQueue } from '../../platform/keyed-mutex.ts'
+import { KeyedQueue } from '../../platform/keyed-queue.ts'
 import { Digests } from './answer.ts'
 import { DigestQuery, DigestView } from './schema.ts'
 

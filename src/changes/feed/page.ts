@@ -37,8 +37,8 @@ export async function readFeedPage<Row, Filter extends { owner_id: number }>(
   { keyId, page }: { keyId: number; page: PageRequest },
 ): Promise<FeedPage<Row>> {
   const position = cursor === undefined ? null : readCursor(source.name, cursor)
-  const updatedAfter = updated_after === undefined ? null : parseFeedTime(updated_after)
-  const matched: Matched<Filter> = { filter, after: updatedAfter }
+  const after = updated_after === undefined ? null : parseFeedTime(updated_after)
+  const matched: Matched<Filter> = { filter, after }
   const ownerId = filter.owner_id
   const clockBefore = lastReadClock(db, source, ownerId)
   const ends = new PageEnds(db, ownerId, [ownerId, keyId, ...identity, page.perPage], clock(ownerId))
@@ -67,7 +67,7 @@ export async function readFeedPage<Row, Filter extends { owner_id: number }>(
   const number = position?.page ?? page.page
   const total = counted?.total ?? rows.length
   const pages = pagination({ page: number, perPage: page.perPage }, total, rows.length)
-  const start = updatedAfter ? toVersion(updatedAfter) : undefined
+  const start = after ? toVersion(after) : undefined
   const query = { per_page: page.perPage, updated_after: start, ...sent }
   const next_cursor = end ? writeCursor(source.name, { version: end, page: number + 1 }, query) : null
   return {

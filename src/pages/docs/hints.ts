@@ -72,7 +72,7 @@ function hint(type: string, { operationId, summary, description, data }: Event):
       description: `${description} [The guide](/guide/webhooks) shows how to verify and answer hints.`,
       parameters: [
         header('webhook-id', 'Id of the hint, the same in every retry', 'msg_6927d0f4c8a1b2e3d4f50617'),
-        header('webhook-timestamp', 'Time of this try, in seconds since 1970', '1799055001'),
+        header('webhook-timestamp', 'Time of this attempt, in seconds since 1970', '1799055001'),
         header('webhook-signature', 'Signatures as Standard Webhooks specifies, one for each valid secret'),
       ],
       requestBody: {

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import mongoose from 'mongoose'
 import { DomainError } from '../../core/errors.ts'
 import { inSpan } from '../../core/trace.ts'
-import { KeyedQueue } from '../keyed-mutex.ts'
+import { KeyedQueue } from '../keyed-queue.ts'
 import {
   majorityTimeoutMilliseconds,
   queueTimeoutMilliseconds,

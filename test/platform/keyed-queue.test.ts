@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { DomainError } from '../../src/core/errors.ts'
-import { KeyedQueue } from '../../src/platform/keyed-mutex.ts'
+import { KeyedQueue } from '../../src/platform/keyed-queue.ts'
 
 const refusal = () => new DomainError('conflict', 'Too many wait', [], 1)
 

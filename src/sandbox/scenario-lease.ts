@@ -26,7 +26,7 @@ export function playExclusively<T>(
   const { db, clockWatch } = store
   return withLease(
     db,
-    `turn:${sandboxId}`,
+    `scenario:${sandboxId}`,
     { now: () => clockWatch.databaseNow(), ...scenarioLease },
     async () => {
       if (!(await isOpen(db, sandboxId))) throw cleared()
