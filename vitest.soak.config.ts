@@ -20,20 +20,39 @@ const unhurried = [
 
 /** The suites of the partners' commands, which `bin/test` runs with the installation's program in Bun. */
 const partners = [
-  ...[
-    'bad-network',
-    'certify',
-    'comfort',
-    'consumer',
-    'ctrl-c',
-    'mcp',
-    'messages',
-    'nights',
-    'output',
-    'partner',
-  ],
-  ...['poll', 'poll-accounts', 'profiles', 'proxy', 'reconcile', 'requests', 'sandbox', 'text', 'users'],
+  'bad-network',
+  'certify',
+  'comfort',
+  'consumer',
+  'ctrl-c',
+  'mcp',
+  'messages',
+  'nights',
+  'output',
+  'partner',
+  'poll',
+  'poll-accounts',
+  'profiles',
+  'proxy',
+  'reconcile',
+  'requests',
+  'sandbox',
+  'text',
+  'users',
 ].map((file) => `test/cli/${file}.test.ts`)
+
+/** Files that also run in `bin/test`, where they do less; see `isSoak`. */
+const lighterInTest = [
+  'http/every-route',
+  'process/tls',
+  'security/injection',
+  'security/any-json',
+  'security/schemas',
+  'stays/bookings/pricing',
+  'inventory/listings/merge',
+  'inventory/availability/rows',
+  'inventory/availability/overlay',
+].map((file) => `test/${file}.test.ts`)
 
 const { globalSetup, reporters, sequence, ...common } = shared
 const ofEach = { ...common, env: { IS_SOAK: '1' }, testTimeout: 10 * 60_000 * soakFactor }
@@ -51,23 +70,7 @@ export default defineConfig({
         test: {
           ...ofEach,
           name: 'together',
-          // Files outside `test/soak` also run in `bin/test`, where they do less; see `isSoak`.
-          include: [
-            'test/soak/**/*.test.ts',
-            ...[
-              'http/every-route',
-              'process/tls',
-              'security/injection',
-              'security/any-json',
-              'security/schemas',
-            ].map((file) => `test/${file}.test.ts`),
-            ...[
-              'stays/bookings/pricing',
-              'inventory/listings/merge',
-              'inventory/availability/rows',
-              'inventory/availability/overlay',
-            ].map((file) => `test/${file}.test.ts`),
-          ],
+          include: ['test/soak/**/*.test.ts', ...lighterInTest],
           exclude: [...alone, ...unhurried],
           sequence: { groupOrder: 3 },
         },

@@ -88,7 +88,7 @@ const retry = command({
 })
 
 const drop = command({
-  meta: { name: 'drop', description: 'Drop a job, together with any data that is stored for it' },
+  meta: { name: 'drop', description: 'Drop a job, which is then never run' },
   examples: ['partnerctl jobs drop 6561c0ffee00000000000001 --yes'],
   args: {
     id: positional('Id of the job'),

@@ -251,7 +251,7 @@ interface Arrivals {
 }
 
 /**
- * Returns true if a body can be completed while the bodies of its scope hold `held` bytes. A body that is alone always
+ * Returns true if a body can be completed while the bodies of its host or process hold `held` bytes. A body that is alone always
  * can.
  */
 function fits(share: Share, held: number, limit: number): boolean {

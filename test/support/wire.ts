@@ -23,9 +23,32 @@ export function sendOnWire(url: string, lines: string[], body = ''): Promise<Wir
     })
     socket.on('error', reject)
     socket.on('close', () => {
-      const [answered = '', text = ''] = received.split('\r\n\r\n')
-      resolve({ status: Number(answered.split(' ')[1]), body: JSON.parse(text) })
+      const [answered = '', ...parts] = received.split('\r\n\r\n')
+      const text = parts.join('\r\n\r\n')
+      // A refusal that is sent before the body has been read comes in chunks, because its end has to wait.
+      const isChunked = /^transfer-encoding: chunked$/im.test(answered)
+      try {
+        resolve({
+          status: Number(answered.split(' ')[1]),
+          body: JSON.parse(isChunked ? joinChunks(text) : text),
+        })
+      } catch {
+        reject(new Error(`Not a JSON response: ${received}`))
+      }
     })
     socket.write(`${head.join('\r\n')}\r\n\r\n${body}`, 'latin1')
   })
+}
+
+/** Returns the text that a chunked body holds. */
+function joinChunks(chunked: string): string {
+  let joined = ''
+  let rest = chunked
+  while (true) {
+    const start = rest.indexOf('\r\n') + 2
+    const length = Number.parseInt(rest, 16)
+    if (!length) return joined
+    joined += rest.slice(start, start + length)
+    rest = rest.slice(start + length + 2)
+  }
 }

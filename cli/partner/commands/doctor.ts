@@ -92,9 +92,9 @@ async function checkVersion(base: string): Promise<CommandFinding> {
 
 /** Reports how far this user's poll lags behind the feed: the number of pending changes and the age of the oldest. */
 async function checkFeed(client: PartnerClient, key: Schemas['Key']): Promise<CommandFinding> {
-  const scope = { root: client.root, account: accountOf(client, key), filters: {} }
+  const followed = { root: client.root, account: accountOf(client, key), filters: {} }
   try {
-    const updated_after = await readCheckpoint(scope)
+    const updated_after = await readCheckpoint(followed)
     const { version: oldest, total: waiting } = await readItem(client, 'bookings', { updated_after })
     const now = await timeOf(client)
     const lag = oldest ? Math.max(0, Math.round((now.getTime() - Date.parse(`${oldest}Z`)) / 1000)) : 0

@@ -119,13 +119,13 @@ async function runPoll<T extends Item>(
   const stop = stopOnSignal()
   const openFile = async () => {
     const account = accountOf(client, await client.key.get({ signal: stop }))
-    const scope = {
+    const followed = {
       feed: feed.name === 'messages' ? feed.name : undefined,
       root: client.root,
       account,
       filters,
     }
-    return openCheckpoint(scope, { path: args.state, since: args.since })
+    return openCheckpoint(followed, { path: args.state, since: args.since })
   }
   const checkpoint = args.consumer === undefined ? await untilStopped(stop, openFile) : noFile
   if (checkpoint === null) return

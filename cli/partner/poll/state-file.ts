@@ -12,7 +12,7 @@ import { FileLockedError, lockFile } from '../file-lock.ts'
  * The poll that a state file belongs to. A file must not be used for another feed, address, account or filter, because
  * changes would be skipped.
  */
-export interface Scope {
+export interface FollowedFeed {
   /** Name of the feed; absent for the booking feed. */
   feed?: 'messages' | undefined
   root: string
@@ -21,8 +21,8 @@ export interface Scope {
   filters: Record<string, string | undefined>
 }
 
-/** Contents of a state file: its scope, and the version of the last change handled. */
-export type State = Scope & { version: string }
+/** Contents of a state file: the feed that is followed, and the version of the last change handled. */
+export type State = FollowedFeed & { version: string }
 
 /** A poll's position in a feed, kept in a state file. */
 export interface Checkpoint {
@@ -39,23 +39,23 @@ export interface Checkpoint {
 /**
  * Opens and locks the state file of a poll.
  *
- * @param path file named on the command line; by default, each scope has its own file
+ * @param path file named on the command line; by default, each followed feed has its own file
  * @param since version to start after, instead of the stored version
- * @throws UsageError if the file is not a state file, or belongs to another scope; Error if another poll is using it
+ * @throws UsageError if the file is not a state file, or belongs to another feed; Error if another poll is using it
  */
 export async function openCheckpoint(
-  scope: Scope,
+  followed: FollowedFeed,
   { path, since }: { path?: string | undefined; since?: string | undefined },
 ): Promise<Checkpoint> {
-  const file = path ?? defaultPath(scope)
+  const file = path ?? defaultPath(followed)
   await mkdir(dirname(file), { recursive: true }).catch((error) => {
     throw cannotWrite(file, error)
   })
   const unlock = await lockState(file)
   try {
     const state = await readState(file)
-    if (state) requireSameScope(file, state, scope)
-    const writer = new StateWriter(file, scope)
+    if (state) requireSameFeed(file, state, followed)
+    const writer = new StateWriter(file, followed)
     const checkpoint: Checkpoint = {
       version: since ?? state?.version,
       save(version) {
@@ -75,20 +75,23 @@ export async function openCheckpoint(
   }
 }
 
-/** Returns the version in a scope's default state file; undefined if there is no such file. Does not lock the file. */
-export async function readCheckpoint(scope: Scope): Promise<string | undefined> {
-  return (await readState(defaultPath(scope)))?.version
+/** Returns the version in a feed's default state file; undefined if there is no such file. Does not lock the file. */
+export async function readCheckpoint(followed: FollowedFeed): Promise<string | undefined> {
+  return (await readState(defaultPath(followed)))?.version
 }
 
-/** Returns a path derived from the whole scope, so two accounts in one home directory never share a state file. */
-function defaultPath({ feed, root, account, filters }: Scope): string {
+/**
+ * Returns a path derived from the address, the account and the filters, so two accounts in one home directory never
+ * share a state file.
+ */
+function defaultPath({ feed, root, account, filters }: FollowedFeed): string {
   const base = process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state')
-  const scope = JSON.stringify([root, account, filters])
-  const name = createHash('sha256').update(scope).digest('hex').slice(0, 16)
+  const identity = JSON.stringify([root, account, filters])
+  const name = createHash('sha256').update(identity).digest('hex').slice(0, 16)
   return join(base, 'partnerctl', `${feed ?? 'feed'}-${name}.json`)
 }
 
-function requireSameScope(file: string, state: State, { feed, root, account, filters }: Scope): void {
+function requireSameFeed(file: string, state: State, { feed, root, account, filters }: FollowedFeed): void {
   if (state.feed !== feed)
     throw new UsageError(`"${file}" belongs to a poll of another feed; choose another --state`)
   if (state.root !== root || JSON.stringify(state.filters) !== JSON.stringify(filters)) {
@@ -146,7 +149,7 @@ class StateWriter {
 
   constructor(
     private readonly file: string,
-    private readonly scope: Scope,
+    private readonly followed: FollowedFeed,
   ) {}
 
   append(version: string): void {
@@ -183,7 +186,7 @@ class StateWriter {
     this.close()
     const fresh = `${this.file}.new`
     this.descriptor = openSync(fresh, 'w', 0o600)
-    writeFileSync(this.descriptor, `${JSON.stringify({ ...this.scope, version })}\n`)
+    writeFileSync(this.descriptor, `${JSON.stringify({ ...this.followed, version })}\n`)
     fsyncSync(this.descriptor)
     renameSync(fresh, this.file)
     this.lines = 0

@@ -16,7 +16,7 @@ interface SentProviderKey {
   provider: string
   key: string
   /** Id of the sandbox in which the key must be unique; undefined if it must be unique among all accounts. */
-  realm: number | undefined
+  sandboxId: number | undefined
 }
 
 /**
@@ -27,9 +27,9 @@ interface SentProviderKey {
  */
 export async function storeProviderKey(
   app: Pick<AppContext, 'db' | 'clock' | 'secrets'>,
-  { ownerId, provider, key, realm }: SentProviderKey,
+  { ownerId, provider, key, sandboxId }: SentProviderKey,
 ): Promise<Outcome> {
-  const fingerprinted = realm === undefined ? key : `${realm}/${key}`
+  const fingerprinted = sandboxId === undefined ? key : `${sandboxId}/${key}`
   for (;;) {
     const outcome = await tryToStore(app, { owner_id: ownerId, provider }, key, fingerprinted)
     if (outcome !== retry) return outcome

@@ -281,14 +281,14 @@ export class HintSender {
 }
 
 /** What a round has read about a webhook. */
-interface EndpointFacts extends Pick<WebhookWork, 'webhook' | 'own' | 'waiting' | 'clock'> {
+interface WebhookFacts extends Pick<WebhookWork, 'webhook' | 'own' | 'waiting' | 'clock'> {
   /** Time of the earliest next attempt; null if no hint is waiting. */
   next: Date | null
   now: Date
 }
 
 /** Returns the work for a webhook, without regard to its key. */
-function workOf({ webhook, own, waiting, next, clock, now }: EndpointFacts): WebhookWork {
+function workOf({ webhook, own, waiting, next, clock, now }: WebhookFacts): WebhookWork {
   const hasNews = isBehind(webhook, clock)
   const isIdle = waiting + own.inFlight.size === 0 && !hasNews
   const isOverdue = webhook.failing_since !== null && failingUntil(webhook.failing_since) <= now

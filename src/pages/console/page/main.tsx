@@ -46,7 +46,7 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
   const [environment, setEnvironment] = useState<Environment>('live')
   const key = useLoaded(useData<KeyView>(api, '/key'), view)
   const counts = useLoaded(useData<RequestCount[]>(api, '/requests/counts'))
-  const scope = { api, environment }
+  const connection = { api, environment }
   const isSandbox = environment === 'sandbox'
   const certification = useCertification(api, isSandbox)
   return (
@@ -68,7 +68,7 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
       <main class="columns">
         <div>
           <KeyPanel loaded={key} retry={key.reload} />
-          <RequestPanel {...scope} />
+          <RequestPanel {...connection} />
         </div>
         <div>
           <TrafficPanel
@@ -80,10 +80,10 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
           {isSandbox && <CertificationPanel loaded={certification} />}
           {isSandbox && <SandboxPanel api={api} />}
           <Panel id="consumers" title="Consumers">
-            {ifBookingsReadable(key, <Consumers key={environment} {...scope} />)}
+            {ifBookingsReadable(key, <Consumers key={environment} {...connection} />)}
           </Panel>
           <Panel id="webhooks" title="Webhooks">
-            {ifBookingsReadable(key, <Webhooks key={environment} {...scope} />)}
+            {ifBookingsReadable(key, <Webhooks key={environment} {...connection} />)}
           </Panel>
           <Panel id="changes" title="Latest changes" note="New changes appear automatically.">
             {unlessCertifying(
@@ -91,8 +91,8 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
               ifBookingsReadable(
                 key,
                 <>
-                  <Digest key={`digest of ${environment}`} {...scope} />
-                  <Changes key={environment} {...scope} />
+                  <Digest key={`digest of ${environment}`} {...connection} />
+                  <Changes key={environment} {...connection} />
                 </>,
               ),
             )}

@@ -20,13 +20,13 @@ interface Listed {
   next: string | null
 }
 
-interface Scope {
+interface Connection {
   api: Api
   environment: Environment
 }
 
 /** Lists failed or successful requests, which expand to show their errors. A search finds any request by its id. */
-export function RequestPanel(scope: Scope) {
+export function RequestPanel(connection: Connection) {
   const [choice, setChoice] = useState<Choice>('failed')
   return (
     <Panel
@@ -34,14 +34,14 @@ export function RequestPanel(scope: Scope) {
       title="Request log"
       note="Failures are kept for 7 days, and the last 1,000 other requests."
     >
-      <Search api={scope.api} />
+      <Search api={connection.api} />
       <Switch name="log" legend="Requests" choices={choices} chosen={choice} choose={setChoice} />
-      <Requests key={choice} choice={choice} {...scope} />
+      <Requests key={choice} choice={choice} {...connection} />
     </Panel>
   )
 }
 
-function Requests({ api, choice, environment }: Scope & { choice: Choice }) {
+function Requests({ api, choice, environment }: Connection & { choice: Choice }) {
   const load = useCallback((turn: LoadOptions) => loadPage(api, choice, null, turn), [api, choice])
   const loaded = useLoaded(load)
   return (
@@ -64,7 +64,7 @@ async function loadPage(
   return { rows: data, next: meta.pagination?.next_cursor ?? null }
 }
 
-function Rows({ api, choice, newest, environment }: Scope & { choice: Choice; newest: Listed }) {
+function Rows({ api, choice, newest, environment }: Connection & { choice: Choice; newest: Listed }) {
   const [seen, setSeen] = useState(newest)
   const [error, setError] = useState<ApiError | null>(null)
   useEffect(() => setSeen((before) => withNewest(before, newest)), [newest])

@@ -6,15 +6,15 @@ import { type LoadOptions, useLoaded } from './hooks.ts'
 import { type Column, Table } from './lists.tsx'
 import { DocsLink, EmptyState, LoadedContent } from './parts.tsx'
 
-interface Scope {
+interface Connection {
   api: Api
   environment: Environment
 }
 
 /** Shows the webhooks, which are loaded only when the partner asks to see them. */
-export function Webhooks(scope: Scope) {
+export function Webhooks(connection: Connection) {
   const [isOpen, setOpen] = useState(false)
-  if (isOpen) return <Loaded {...scope} />
+  if (isOpen) return <Loaded {...connection} />
   return (
     <button type="button" onClick={() => setOpen(true)}>
       Show the webhooks
@@ -22,7 +22,7 @@ export function Webhooks(scope: Scope) {
   )
 }
 
-function Loaded({ api, environment }: Scope) {
+function Loaded({ api, environment }: Connection) {
   const load = useCallback(
     async (turn: LoadOptions) => (await api.get<WebhookView[]>('/webhooks', { environment, ...turn })).data,
     [api, environment],
@@ -46,12 +46,12 @@ function NoWebhooks() {
   )
 }
 
-function List({ rows, ...scope }: Scope & { rows: WebhookView[] }) {
+function List({ rows, ...connection }: Connection & { rows: WebhookView[] }) {
   return (
     <ul class="requests">
       {rows.map((row) => (
         <li key={row.id}>
-          <WebhookDetails row={row} {...scope} />
+          <WebhookDetails row={row} {...connection} />
         </li>
       ))}
     </ul>
@@ -59,7 +59,7 @@ function List({ rows, ...scope }: Scope & { rows: WebhookView[] }) {
 }
 
 /** Shows one webhook; its deliveries are loaded when it is expanded. */
-function WebhookDetails({ row, ...scope }: Scope & { row: WebhookView }) {
+function WebhookDetails({ row, ...connection }: Connection & { row: WebhookView }) {
   const [isOpen, setOpen] = useState(false)
   return (
     <details class="request" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
@@ -70,7 +70,7 @@ function WebhookDetails({ row, ...scope }: Scope & { row: WebhookView }) {
       <p class="note">
         Id {row.id}, receives {row.events.join(' and ')}, created with key {row.created_by}.
       </p>
-      {isOpen && <Deliveries id={row.id} {...scope} />}
+      {isOpen && <Deliveries id={row.id} {...connection} />}
     </details>
   )
 }
@@ -87,7 +87,7 @@ function stateOf({ disabled_at, disabled_reason }: WebhookView): string {
   return `off, ${showAge(disabled_at)}: ${reasons[disabled_reason ?? ''] ?? disabled_reason}`
 }
 
-function Deliveries({ id, api, environment }: Scope & { id: number }) {
+function Deliveries({ id, api, environment }: Connection & { id: number }) {
   const load = useCallback(
     async (turn: LoadOptions) =>
       (await api.get<DeliveryView[]>(`/webhooks/${id}/deliveries`, { environment, ...turn })).data,
