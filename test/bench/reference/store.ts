@@ -49,7 +49,7 @@ export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
     /** Returns a page of changes after a version, with the given pagination. */
     async feedPage(query: URLSearchParams) {
       const after = new Date(`${query.get('updated_after')?.replace(' ', 'T')}Z`)
-      const filter = { host_id: hostId, updated_at: { $gt: after } }
+      const filter = { owner_id: hostId, updated_at: { $gt: after } }
       const rows = await changes
         .find(filter, { projection: shownOfChange })
         .sort({ updated_at: 1 })
@@ -71,7 +71,7 @@ export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
     async listingsPage() {
       const rows = await service
         .collection('listings')
-        .find({ host_id: hostId })
+        .find({ owner_id: hostId })
         .sort({ id: 1 })
         .limit(50)
         .toArray()
@@ -86,7 +86,7 @@ export async function openReferenceStore(environment: NodeJS.ProcessEnv) {
         ...sent,
         ...priced,
         id: lastId,
-        host_id: hostId,
+        owner_id: hostId,
         special_requests: message,
         created_at: now,
       }
