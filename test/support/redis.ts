@@ -30,6 +30,28 @@ export async function startRedis(port?: number, options: string[] = []): Promise
   }
 }
 
+interface TlsFiles {
+  certificate: string
+  key: string
+  authority: string
+}
+
+/** Returns the options with which a Redis also listens with TLS, without asking clients for a certificate. */
+export function redisTlsOptions(port: number, { certificate, key, authority }: TlsFiles): string[] {
+  return [
+    '--tls-port',
+    String(port),
+    '--tls-auth-clients',
+    'no',
+    '--tls-cert-file',
+    certificate,
+    '--tls-key-file',
+    key,
+    '--tls-ca-cert-file',
+    authority,
+  ]
+}
+
 /** Returns the command of a `redis-server` that keeps nothing on disk. */
 export function redisServer(port: number): string[] {
   return ['redis-server', '--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']

@@ -24,7 +24,7 @@ export function providerKeyRoutes(app: AppContext) {
           ownerId,
           provider,
           key: context.body.provider_api_key,
-          sandboxId: isSandbox ? ownerId : undefined,
+          isSandbox,
         })
         return ok(context, { status, message: messages[status] })
       },

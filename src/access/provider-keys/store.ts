@@ -15,8 +15,8 @@ interface SentProviderKey {
   ownerId: number
   provider: string
   key: string
-  /** Id of the sandbox in which the key must be unique; undefined if it must be unique among all accounts. */
-  sandboxId: number | undefined
+  /** True if the key must be unique only within the sandbox that owns it; otherwise, among all accounts. */
+  isSandbox: boolean
 }
 
 /**
@@ -27,9 +27,9 @@ interface SentProviderKey {
  */
 export async function storeProviderKey(
   app: Pick<AppContext, 'db' | 'clock' | 'secrets'>,
-  { ownerId, provider, key, sandboxId }: SentProviderKey,
+  { ownerId, provider, key, isSandbox }: SentProviderKey,
 ): Promise<Outcome> {
-  const fingerprinted = sandboxId === undefined ? key : `${sandboxId}/${key}`
+  const fingerprinted = isSandbox ? `${ownerId}/${key}` : key
   for (;;) {
     const outcome = await tryToStore(app, { owner_id: ownerId, provider }, key, fingerprinted)
     if (outcome !== retry) return outcome

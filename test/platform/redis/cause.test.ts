@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest'
 import { freePort } from '../../../src/platform/process.ts'
 import { testEnvironment } from '../../support/app.ts'
 import { startService } from '../../support/processes.ts'
-import { startRedis } from '../../support/redis.ts'
+import { redisTlsOptions, startRedis } from '../../support/redis.ts'
 
 const password = 'the-right-password'
 const folder = await mkdtemp(join(tmpdir(), 'partner-redis-'))
@@ -17,16 +17,7 @@ await Bun.$`openssl req -x509 -newkey rsa:2048 -nodes -keyout ${key} -out ${cert
 const redis = await startRedis(undefined, [
   '--requirepass',
   password,
-  '--tls-port',
-  String(tlsPort),
-  '--tls-auth-clients',
-  'no',
-  '--tls-cert-file',
-  certificate,
-  '--tls-key-file',
-  key,
-  '--tls-ca-cert-file',
-  certificate,
+  ...redisTlsOptions(tlsPort, { certificate, key, authority: certificate }),
 ])
 const port = new URL(redis.url).port
 const admin = new Redis(redis.url, { password })

@@ -12,7 +12,7 @@ import { RedisRateLimiter } from '../../../src/platform/redis/rate-limiter.ts'
 import { sender } from '../../support/app.ts'
 import { makeCertificates } from '../../support/certificates.ts'
 import { partnerctl, startService } from '../../support/processes.ts'
-import { startRedis } from '../../support/redis.ts'
+import { redisTlsOptions, startRedis } from '../../support/redis.ts'
 
 /**
  * Both stores use TLS with our own certificate authority. Their account's password contains every awkward character.
@@ -23,18 +23,7 @@ const folder = await mkdtemp(join(tmpdir(), 'partner-logins-'))
 const { authority, certificate, key } = await makeCertificates(folder)
 
 const redisPort = await freePort()
-const redis = await startRedis(undefined, [
-  '--tls-port',
-  String(redisPort),
-  '--tls-auth-clients',
-  'no',
-  '--tls-cert-file',
-  certificate,
-  '--tls-key-file',
-  key,
-  '--tls-ca-cert-file',
-  authority,
-])
+const redis = await startRedis(undefined, redisTlsOptions(redisPort, { certificate, key, authority }))
 const redisAdmin = new Redis(redis.url)
 /** Only the rights that operations.md says an account needs. */
 const rights = ['~partner:*', '+eval', '+evalsha', '+time', '+lindex', '+lpop', '+rpop', '+llen', '+rpush']
