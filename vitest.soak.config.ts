@@ -47,6 +47,7 @@ const lighterInTest = [
   'http/idempotency',
   'http/ignored-fields',
   'client/client',
+  'client/readme',
   'pages/console/console',
   'pages/guide/pages',
   'platform/mongo/one-shard',

@@ -30,7 +30,7 @@ const issuer = 'https://partners.example.com'
 /** Short times, so that steps are decided quickly, except a `stepTimeout` that is long enough on a busy machine. */
 const times = {
   ...bounds,
-  checkInterval: 200,
+  checkInterval: 500,
   silence: 400,
   lossDuration: 300,
   settle: 50,

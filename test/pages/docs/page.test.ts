@@ -54,11 +54,3 @@ test('without a script, and until it is drawn, the page lists and links the oper
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(phone.width)
   await page.close()
 })
-
-test('the old anchors of the guide lead to its chapters', async () => {
-  const { page } = await browser.open('/docs#description/errors')
-  await page.waitForURL(`${server.url}/guide/errors`)
-  await page.goto(`${server.url}/docs#description/a-poller-without-a-disk`)
-  await page.waitForURL(`${server.url}/guide/polling#a-poller-without-a-disk`)
-  await page.close()
-})
