@@ -30,7 +30,7 @@ const issuer = 'https://partners.example.com'
 /** Short times, so that steps are decided quickly, except a `stepTimeout` that is long enough on a busy machine. */
 const times = {
   ...bounds,
-  checkInterval: 500,
+  checkInterval: 200,
   silence: 400,
   lossDuration: 300,
   settle: 50,
