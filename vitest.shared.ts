@@ -17,5 +17,6 @@ export const shared = {
   // Only a defect should exceed these limits, even on a busy machine, because tests wait for conditions, not for times.
   testTimeout: 5 * minute,
   hookTimeout: 5 * minute,
-  expect: { poll: { timeout: 4 * minute, interval: 20 } },
+  // Most conditions are asked of a service, and asking more often would keep the machine busier than the tests do.
+  expect: { poll: { timeout: 4 * minute, interval: 50 } },
 } satisfies ViteUserConfig['test']

@@ -44,7 +44,14 @@ const partners = [
 /** Files that also run in `bin/test`, where they do less; see `isSoak`. */
 const lighterInTest = [
   'http/every-route',
-  'process/tls',
+  'http/idempotency',
+  'http/ignored-fields',
+  'client/client',
+  'client/readme',
+  'pages/console/console',
+  'pages/guide/pages',
+  'platform/mongo/one-shard',
+  'platform/redis/cause',
   'security/injection',
   'security/any-json',
   'security/schemas',

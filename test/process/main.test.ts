@@ -1,6 +1,4 @@
-import { connect } from 'node:net'
 import { expect, inject, test } from 'vitest'
-import { freePort } from '../../src/platform/process.ts'
 import { sender, testApp, testEnvironment } from '../support/app.ts'
 import { runService, startService } from '../support/processes.ts'
 
@@ -30,17 +28,6 @@ test('src/main.ts exits 2 with one line for each wrong setting', async () => {
   expect(lines.join()).not.toContain('hunter2')
 })
 
-test('src/main.ts requires both addresses and the secret in production', async () => {
-  const { code, lines } = await runService({ NODE_ENV: 'production' })
-  expect(code).toBe(2)
-  expect(lines.map((line) => line.split(' ')[0])).toEqual(['MONGODB_URL', 'REDIS_URL', 'SECRET_KEY'])
-})
-
-test('src/main.ts exits 2 with one line for a secret that is missing from its file', async () => {
-  const { code, lines } = await runService({ SECRET_KEY_FILE: '/nowhere/secret' })
-  expect({ code, lines }).toEqual({ code: 2, lines: ['SECRET_KEY_FILE must be the path of a readable file'] })
-})
-
 test.each(['1', '2'])(
   'src/main.ts with %s workers exits 1 with one line when the port is in use',
   async (WORKERS) => {
@@ -58,45 +45,14 @@ test.each(['1', '2'])(
   },
 )
 
-test('a process that starts never accepts a connection without responding on it', async () => {
-  const port = await freePort()
-  const outcomes = new Set<string>()
-  let isOver = false
-  const connectAgainAndAgain = async () => {
-    while (!isOver) {
-      outcomes.add(await outcomeOfGet(port))
-      await Bun.sleep(5)
-    }
-  }
-  const client = connectAgainAndAgain()
-  const environment = { ...testEnvironment(), PORT: String(port) }
-  const service = await startService(environment, [], 'test/support/slow-listening.ts')
-  isOver = true
-  await client
-  await service.stop()
-  expect([...outcomes].sort()).toEqual(['HTTP/1.1 200 OK', 'refused'])
-})
-
-/** Sends a request on a new connection; returns the first line of the response, `refused`, or `lost`. */
-function outcomeOfGet(port: number): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>()
-  // From another address, because the kernel may otherwise connect a socket with itself.
-  const socket = connect({ host: '127.0.0.1', port, localAddress: '127.0.0.2' })
-  socket.on('connect', () =>
-    socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'),
-  )
-  socket.on('data', (bytes) => resolve(bytes.toString().split('\r\n', 1).join()))
-  socket.on('error', (error: NodeJS.ErrnoException) =>
-    resolve(error.code === 'ECONNREFUSED' ? 'refused' : 'lost'),
-  )
-  socket.on('close', () => resolve('lost'))
-  return promise
-}
-
-test('src/main.ts finishes the requests in flight on SIGTERM and exits 0', async () => {
+/** The service's whole life: it starts, refuses a request, and gets SIGTERM while thirty others are in progress. */
+async function oneLife(secret: string) {
   const { actor } = await testApp()
   const someone = await actor()
-  const service = await startService({ ...testEnvironment(), MONGODB_URL: inject('mongodbUrl') })
+  const MONGODB_URL = inject('mongodbUrl').replace('?', '?appName=opt1on&')
+  const environment = testEnvironment({ MONGODB_URL, METRICS_TOKEN: secret, LOG_LEVEL: 'info' })
+  const service = await startService(environment)
+  await fetch(`${service.url}/v1/me`)
   const send = sender(fetch, service.url)
   const inFlight = Array.from({ length: 30 }, (_, index) =>
     send('POST', '/v1/users', {
@@ -107,21 +63,19 @@ test('src/main.ts finishes the requests in flight on SIGTERM and exits 0', async
   await Bun.sleep(30)
   const ended = service.end('SIGTERM')
   const statuses = (await Promise.all(inFlight)).map(({ status }) => status)
-  expect(statuses).toEqual(Array(30).fill(201))
-  expect(await ended).toBe(0)
+  return { statuses, code: await ended, output: service.output() }
+}
+
+const secret = 'S3cret'.repeat(8)
+const life = await oneLife(secret)
+
+test('src/main.ts finishes the requests in flight on SIGTERM and exits 0', () => {
+  expect(life.statuses).toEqual(Array(30).fill(201))
+  expect(life.code).toBe(0)
 })
 
-test("start and shutdown log one line each, with the settings but no secret, and a 401 logs the client's address", async () => {
-  const secret = 'S3cret'.repeat(8)
-  const MONGODB_URL = inject('mongodbUrl')
-    .replace('mongodb://', 'mongodb://')
-    .replace('?', '?appName=opt1on&')
-  const environment = testEnvironment({ MONGODB_URL, METRICS_TOKEN: secret, LOG_LEVEL: 'info' })
-  const service = await startService(environment)
-  await fetch(`${service.url}/v1/me`)
-  expect(await service.end('SIGTERM')).toBe(0)
-  const lines = service
-    .output()
+test("start and shutdown log one line each, with the settings but no secret, and a 401 logs the client's address", () => {
+  const lines = life.output
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line))
@@ -135,5 +89,5 @@ test("start and shutdown log one line each, with the settings but no secret, and
   ])
   expect(lineOf('Shutting down')).toMatchObject([{ reason: 'asked' }])
   expect(lines.find(({ status }) => status === 401)).toMatchObject({ address: '127.0.0.1' })
-  expect(service.output()).not.toMatch(/S3cret|opt1on/)
+  expect(life.output).not.toMatch(/S3cret|opt1on/)
 })

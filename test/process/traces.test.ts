@@ -1,33 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { systemClock } from '../../src/core/clock.ts'
 import { parseTraceparent } from '../../src/core/trace.ts'
-import { openMongo } from '../../src/platform/mongo/connection.ts'
-import { freePort } from '../../src/platform/process.ts'
-import { makeActor, sender, testApp, testEnvironment } from '../support/app.ts'
+import { testApp } from '../support/app.ts'
 import { type ReceivedSpan, startCollector } from '../support/collector.ts'
 import { onScopeEnd, ownDatabase } from '../support/databases.ts'
-import { startService } from '../support/processes.ts'
 import { startProxy } from '../support/proxy.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { serve } from '../support/served.ts'
 import { hookedPartner } from '../support/webhooks.ts'
 
 const hex = (bytes: number) => randomBytes(bytes).toString('hex')
-
-/** Starts a service; returns it with functions that create partners and read its log lines. */
-async function serve(more: Record<string, string>) {
-  const settings = testEnvironment({ WEBHOOKS_ALLOW_PRIVATE: 'on', LOG_LEVEL: 'info', ...more })
-  const service = await startService(settings)
-  onScopeEnd(service.stop)
-  const db = await openMongo(settings.MONGODB_URL as string)
-  onScopeEnd(() => db.close())
-  const actor = () => makeActor({ db, clock: systemClock }, sender(fetch, service.url))
-  const lines = () => {
-    const written = service.output().split('\n')
-    return written.filter((line) => line.endsWith('}')).map((line) => JSON.parse(line))
-  }
-  return { ...service, settings, actor, lines }
-}
 
 const collector = startCollector()
 const tagManager = startReceiver({ onTestFinished: onScopeEnd })
@@ -39,14 +21,12 @@ const exporting = {
 }
 const proxy = await startProxy()
 onScopeEnd(async () => void proxy.stop())
-const lonelyPort = await freePort()
-const [traced, untraced, trusting, lonely] = await Promise.all([
+const [traced, untraced, trusting] = await Promise.all([
   ownDatabase().then((MONGODB_URL) =>
     serve({ ...exporting, ...proxy.environment, MONGODB_URL, TAG_MANAGER_URL: tagManager.url }),
   ),
-  ownDatabase().then((MONGODB_URL) => serve({ MONGODB_URL })),
+  ownDatabase().then((MONGODB_URL) => testApp({ MONGODB_URL, WEBHOOKS_ALLOW_PRIVATE: 'on' })),
   serve({ ...exporting, OTEL_TRACES_SAMPLER_ARG: '0', TRUSTED_PROXIES: '127.0.0.1' }),
-  serve({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${lonelyPort}/spans` }),
 ])
 onScopeEnd(collector.stop)
 
@@ -202,46 +182,6 @@ test.concurrent("a trusted proxy's own sampled flag decides, even where nothing 
   await actor.send('GET', '/v1/me', at(sampled, '01'))
   await expect.poll(() => named(sampled, 'GET /v1/me')).toHaveLength(1)
   expect([unsampled, forwarded].flatMap((trace) => collector.ofTrace(trace))).toEqual([])
-})
-
-test.concurrent('an unreachable collector is reported once until it accepts spans again, and fails no request', async ({
-  expect,
-}) => {
-  const actor = await lonely.actor()
-  const messages = () => lonely.lines().filter(({ collector }) => collector !== undefined)
-  const ask = async () => {
-    expect((await actor.send('GET', '/v1/me')).status).toBe(200)
-    return messages().map(({ msg }) => msg)
-  }
-  const away = 'The collector does not accept spans'
-  const back = 'The collector accepts spans again'
-  await expect.poll(ask, { interval: 200 }).toEqual([away])
-  const late = startCollector(lonelyPort)
-  await expect.poll(ask, { interval: 200 }).toEqual([away, back])
-  expect(late.requests[0]?.path).toBe('/spans')
-  await late.stop()
-  expect(messages()[0]).toMatchObject({ collector: `127.0.0.1:${lonelyPort}`, level: 40 })
-})
-
-test('a hint has the trace of its latest change, without a collector and when another process retries it', async (context) => {
-  const { url, received } = startReceiver(context, ({ headers }, count) => {
-    return new Response(null, { status: headers.traceparent && count < 10 ? 500 : 200 })
-  })
-  const { actor, booking_id } = await hookedPartner(untraced, url, ['booking.changed'])
-  const traceparent = `00-${hex(16)}-${hex(8)}-01`
-  await actor.send('POST', `/v1/bookings/${booking_id}/cancel`, { headers: { traceparent } })
-  // The service ignores the sampled flag sent by an untrusted client.
-  const stored = traceparent.replace(/01$/, '00')
-  const traces = () => received.map(({ headers }) => headers.traceparent)
-  await expect.poll(traces).toContain(stored)
-  await expect
-    .poll(() => untraced.lines().filter(({ route }) => route === '/v1/bookings/:booking_id/cancel'))
-    .toMatchObject([{ trace_id: stored.slice(3, 35) }])
-  await untraced.end('SIGKILL')
-  const tries = received.length
-  const { MONGODB_URL = '' } = untraced.settings
-  await testApp({ MONGODB_URL, WEBHOOKS_ALLOW_PRIVATE: 'on' }, () => new Date(Date.now() + 50_000))
-  await expect.poll(() => traces().slice(tries)).toContain(stored)
 })
 
 test.concurrent('hints, spans and events for this machine never use a proxy', async (context) => {

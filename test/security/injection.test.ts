@@ -48,6 +48,14 @@ const queryValues: Record<string, string> = {
   date: '=2026-02-30',
 }
 
+/**
+ * Returns the values that the place with this number meets: in the soak all, and in `bin/test` one of them in turn, so
+ * that every place meets a value and every value meets some places.
+ */
+function meets<T>(values: T[], place: number): T[] {
+  return isSoak ? values : values.slice(place % values.length).slice(0, 1)
+}
+
 let narrow = { key: '', uses: 0 }
 
 /** Returns a key that is still within its limits. Routes with their own rate limit get a new key every 50 requests. */
@@ -83,31 +91,34 @@ test('every route that takes a body accepts the valid body that the attacks star
   expect(refused).toEqual([{ name: 'POST /sandbox/certifications', status: 409 }])
 })
 
-test('every attack in every scalar of every body gets an enveloped response and no 5xx', async () => {
+test('attacks in every scalar of every body get an enveloped response and no 5xx', async () => {
+  let places = 0
   for (const [name, { path, body }] of Object.entries(bodies)) {
     const method = name.split(' ')[0] as string
     // Sandbox routes share their live twins' handlers, so only attacks that may reach the database are repeated.
     const isRepeated = name.includes(' /sandbox') && name.replace('/sandbox', '/v1') in bodies
     const values = isSoak && !isRepeated ? Object.values(rawValues) : sharpValues
-    for (const place of sampledPaths(body()))
-      await Promise.all(values.map((raw) => attack(method, path, withRawJson(body(), place, raw))))
+    for (const place of sampledPaths(body())) {
+      const met = meets(values, places++)
+      await Promise.all(met.map((raw) => attack(method, path, withRawJson(body(), place, raw))))
+    }
   }
 })
 
-test('every attack in every declared query parameter gets an enveloped response and no 5xx', async () => {
+test('attacks in every declared query parameter get an enveloped response and no 5xx', async () => {
   const queries = attackedRoutes.flatMap(({ method, path, hooks }) => {
     const properties = (hooks?.query as { properties?: object } | undefined)?.properties ?? {}
     return Object.keys(properties).map((parameter) => ({ method, path, parameter }))
   })
   expect(queries.length).toBeGreaterThan(15)
-  for (const { method, path, parameter } of queries) {
-    for (const value of Object.values(queryValues)) {
+  for (const [place, { method, path, parameter }] of queries.entries()) {
+    for (const value of meets(Object.values(queryValues), place)) {
       await attack(method, `${fill(path)}?${parameter}${value}`)
     }
   }
 })
 
-test('every attack in every path parameter gets an enveloped response, no 5xx and no injected header', async () => {
+test('attacks in every path parameter get an enveloped response, no 5xx and no injected header', async () => {
   const values = [
     '%00',
     '%2e%2e%2f',
@@ -118,8 +129,9 @@ test('every attack in every path parameter gets an enveloped response, no 5xx an
     '1%0d%0aX-Evil:1',
     'a'.repeat(4000),
   ]
-  for (const { method, path } of attackedRoutes.filter(({ path }) => path.includes(':'))) {
-    for (const value of values) {
+  const withId = attackedRoutes.filter(({ path }) => path.includes(':'))
+  for (const [place, { method, path }] of withId.entries()) {
+    for (const value of meets(values, place)) {
       const target = path.replace(/:(\w+)/g, encodeURI(value).replace(/%25/g, '%'))
       const response = await attack(method, target, method === 'GET' ? undefined : '{}')
       expect(response.headers.get('x-evil')).toBeNull()

@@ -35,8 +35,6 @@ const longest = [
   'test/client/client.test.ts',
   'test/process/main.test.ts',
   'test/process/traces.test.ts',
-  'test/changes/webhooks/owners.test.ts',
-  'test/platform/mongo/repeated-reads.test.ts',
 ]
 
 /** Starts the files that take longest first. A new checkout has no times of an earlier run to sort by. */

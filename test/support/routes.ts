@@ -3,6 +3,7 @@ import type { Access, RateWindow } from '../../src/http/access.ts'
 import type { Permission } from '../../src/http/permissions.ts'
 import { type Actor, seedBooking, type TestApp } from './app.ts'
 import { storeCertification } from './certification.ts'
+import { isSoak } from './soak.ts'
 
 /** A route that the guard protects, as the route table describes it. */
 export interface GuardedRoute {
@@ -37,6 +38,17 @@ export function guardedRoutes({ app }: Pick<TestApp, 'app'>, prefix: Prefix | ''
       queries: Object.keys(query?.properties ?? {}),
       requiredQuery: requiredOf(query),
     }))
+}
+
+/**
+ * Returns the routes that a test of every route tries. A sandbox route whose path also exists below /v1 shares the guard
+ * and the handler of its live twin, so only the soak tries it too.
+ */
+export function triedRoutes(service: Pick<TestApp, 'app'>): GuardedRoute[] {
+  const live = new Set(guardedRoutes(service, '/v1').map(({ method, path }) => `${method} ${path}`))
+  const isTwin = ({ method, path }: GuardedRoute) =>
+    path.startsWith('/sandbox') && live.has(`${method} ${path.replace('/sandbox', '/v1')}`)
+  return guardedRoutes(service).filter((route) => isSoak || !isTwin(route))
 }
 
 function requiredOf(query: TObject | undefined): Record<string, string> {

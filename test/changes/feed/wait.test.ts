@@ -21,7 +21,8 @@ async function held(count: number, by: TestApp | typeof process = service): Prom
     const headers = { authorization: `Bearer ${METRICS_TOKEN}` }
     return seriesOf(await (await fetch(`${by.url}/metrics`, { headers })).text()).get('held_requests')
   }
-  await expect.poll(size).toBe(count)
+  // A scrape takes a service some computing, and these tests ask dozens of times.
+  await expect.poll(size, { interval: 'live' in by ? 50 : 150 }).toBe(count)
 }
 
 /** Creates a host with a booking; returns the paths of polls for later changes, and functions that cause changes. */
@@ -243,20 +244,6 @@ describe('a poll that waits', () => {
     await held(1)
     await actor.send('DELETE', '/sandbox')
     expect((await waiting).status).toBe(200)
-  })
-
-  test('gets a response when its process shuts down, and its connection is closed', async () => {
-    const leaving = await startService(testEnvironment({ METRICS_TOKEN }))
-    const { actor, path } = await hostWithBooking()
-    const waiting = over(actor, 'GET', await path('bookings', long), { to: leaving })
-    await held(1, leaving)
-    const ended = leaving.end('SIGTERM')
-    const response = await waiting
-    expect({ status: response.status, connection: response.headers.get('connection') }).toEqual({
-      status: 200,
-      connection: 'close',
-    })
-    expect(await ended).toBe(0)
   })
 })
 

@@ -74,31 +74,3 @@ test.each(collections)(
     expect(found.toSorted(byName)).toEqual(expected.toSorted(byName))
   },
 )
-
-test('each request of the Postman collection succeeds in its order, with only the key entered', async () => {
-  const { key } = await service.actor()
-  const results = join(folder, 'postman.json')
-  const address = `${server.url}/docs/partner-interface.postman_collection.json`
-  const { exited } = Bun.spawn(
-    [
-      'node',
-      'node_modules/newman/bin/newman.js',
-      'run',
-      address,
-      '--env-var',
-      `apiKey=${key}`,
-      '--reporters',
-      'json',
-      '--reporter-json-export',
-      results,
-    ],
-    { stdout: 'ignore', stderr: 'ignore' },
-  )
-  expect(await exited).toBe(0)
-  const { run } = await Bun.file(results).json()
-  const outcomes: string[] = run.executions.map(
-    ({ item, response }: Json) => `${response?.code} ${item.name}`,
-  )
-  expect(outcomes.filter((outcome) => !outcome.startsWith('2'))).toEqual([])
-  expect(outcomes.length).toBe(postmanRequests(await readCollection('postman_collection')).length)
-})

@@ -8,8 +8,10 @@ const browser = await openBrowser(server.url)
 
 const openPage = docsOf(browser)
 
+// Drawing the page takes seconds of computing, so the tests that only look at it share one.
+const { page, complaints } = await openPage()
+
 test('the documentation page is accessible and loads all operations without errors or foreign requests', async () => {
-  const { page, complaints } = await openPage()
   const { body } = await service.send('GET', '/openapi.json')
   const tags = (body.tags as { name: string }[]).map(({ name }) => name)
   for (const tag of tags)
@@ -21,11 +23,10 @@ test('the documentation page is accessible and loads all operations without erro
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(desktop.width)
   expect(await seriousFindings(page)).toEqual([])
   expect(complaints).toEqual([])
-  await page.close()
 })
 
 test('an operation shows its fields in the order of the contract, and its samples', async () => {
-  const { page } = await browser.open('/docs#tag/bookings/POST/v1/bookings')
+  await page.goto(`${server.url}/docs#tag/bookings/POST/v1/bookings`)
   const operation = page.locator('[id$="tag/bookings/POST/v1/bookings"]')
   await operation.getByText('create-booking-1').first().waitFor()
   const ids = await operation.locator('[id*="/bookings.body."]').evaluateAll((all) => all.map(({ id }) => id))
@@ -51,13 +52,5 @@ test('without a script, and until it is drawn, the page lists and links the oper
   )
   await saveShot(page, 'docs-without-script')
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(phone.width)
-  await page.close()
-})
-
-test('the old anchors of the guide lead to its chapters', async () => {
-  const { page } = await browser.open('/docs#description/errors')
-  await page.waitForURL(`${server.url}/guide/errors`)
-  await page.goto(`${server.url}/docs#description/a-poller-without-a-disk`)
-  await page.waitForURL(`${server.url}/guide/polling#a-poller-without-a-disk`)
   await page.close()
 })

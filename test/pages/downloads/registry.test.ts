@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { Json } from '../../../src/pages/docs/schemas.ts'
 import { sharedServices, testApp } from '../../support/app.ts'
-import { node, pathOfNode } from '../../support/command-line.ts'
+import { node } from '../../support/command-line.ts'
 import { root } from '../../support/processes.ts'
 
 const service = await testApp()
@@ -40,16 +40,6 @@ test.each(names)('the metadata of %s describes the archive that is served', asyn
   expect(time[version]).toBe('1985-10-26T08:15:00.000Z')
   expect(manifest).toMatchObject({ type: 'module', engines: { node: '>=20.3' } })
   for (const field of ['dependencies', 'scripts']) expect(manifest).not.toHaveProperty(field)
-})
-
-test.each(names)('the archive of %s contains the files that npm itself would pack', async (name) => {
-  const { bytes } = await read(`/npm/@partner-interface/${name}/-/${name}-${version}.tgz`)
-  const files = await new Bun.Archive(bytes).files()
-  for (const [path, file] of files) await Bun.write(join(folder, name, path), file)
-  const pack = Bun.$`npm pack --dry-run --json`.cwd(join(folder, name, 'package'))
-  const packed = (await pack.env({ ...process.env, PATH: pathOfNode }).quiet()).json()
-  const expected = packed[0].files.map(({ path }: { path: string }) => `package/${path}`)
-  expect([...files.keys()].toSorted()).toEqual(expected.toSorted())
 })
 
 test.each([
@@ -97,25 +87,6 @@ test('two processes serve the same bytes, and the checksums are those of the fil
   const listed = new TextDecoder().decode(bytes).trim().split('\n')
   const { SHA256SUMS: _, ...expected } = sums
   expect(Object.fromEntries(listed.map((line) => line.split('  ').reverse()))).toEqual(expected)
-})
-
-test('the bytes depend on no setting, time zone or mask of the process that makes them', async () => {
-  const build = Bun.spawn(
-    ['sh', '-c', 'umask 077; exec "$0" packages/build.ts "$1"', process.execPath, folder],
-    {
-      cwd: root,
-      env: {
-        PATH: process.env.PATH ?? '',
-        TZ: 'Asia/Tokyo',
-        LANG: 'tr_TR.UTF-8',
-        PUBLIC_URL: 'https://other.example',
-      },
-    },
-  )
-  expect(await build.exited).toBe(0)
-  const made = await readFile(join(folder, 'SHA256SUMS'), 'utf8')
-  const { bytes } = await read('/downloads/SHA256SUMS')
-  expect(made).toBe(new TextDecoder().decode(bytes))
 })
 
 test('the command line is one file of at most 2 MiB that names no folder of the machine', async () => {

@@ -60,3 +60,11 @@ test('every chapter of the guide is accessible and fits, on a desktop and a phon
   expect(complaints).toEqual([])
   await page.close()
 })
+
+test('the old anchors of the guide lead to its chapters', async () => {
+  const { page } = await browser.open('/docs#description/errors')
+  await page.waitForURL(`${server.url}/guide/errors`)
+  await page.goto(`${server.url}/docs#description/a-poller-without-a-disk`)
+  await page.waitForURL(`${server.url}/guide/polling#a-poller-without-a-disk`)
+  await page.close()
+})

@@ -2,7 +2,8 @@ import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import { isAlive } from '../../../src/platform/process.ts'
 import { userModel } from '../../../src/stays/users/model.ts'
-import { sender, testApp, testEnvironment } from '../../support/app.ts'
+import { seedBooking, sender, testApp, testEnvironment } from '../../support/app.ts'
+import { seriesOf } from '../../support/metrics.ts'
 import { startService, workersOf } from '../../support/processes.ts'
 
 const limitMilliseconds = 20_000
@@ -82,6 +83,29 @@ test.concurrent('during a shutdown an open connection gets one more response, wi
   }
   expect(await ended).toBe(0)
   for (const { end } of connections) end()
+})
+
+test.concurrent('a poll that waits gets a response when its process shuts down, and its connection is closed', async () => {
+  const METRICS_TOKEN = 'a-token-of-the-operator'
+  const service = await startService(testEnvironment({ METRICS_TOKEN }))
+  const actor = await observer.actor()
+  await seedBooking(actor)
+  const feed = '/v1/integrations/provider_one/bookings'
+  const { version } = (await actor.send('GET', feed)).body.data.Bookings.at(-1)
+  const path = `${feed}?updated_after=${encodeURIComponent(version)}&wait=30`
+  const waiting = sender(fetch, service.url)('GET', path, { key: actor.key })
+  const held = async () => {
+    const headers = { authorization: `Bearer ${METRICS_TOKEN}` }
+    return seriesOf(await (await fetch(`${service.url}/metrics`, { headers })).text()).get('held_requests')
+  }
+  await expect.poll(held).toBe(1)
+  const ended = service.end('SIGTERM')
+  const response = await waiting
+  expect({ status: response.status, connection: response.headers.get('connection') }).toEqual({
+    status: 200,
+    connection: 'close',
+  })
+  expect(await ended).toBe(0)
 })
 
 test.concurrent('workers exit after their supervisor is killed, and release the port', async () => {

@@ -33,3 +33,14 @@ test.concurrent('a start with an unreachable database prints one line, with its 
   })
   expect(lines.join()).not.toContain('hunter2')
 })
+
+test.concurrent('src/main.ts requires both addresses and the secret in production', async () => {
+  const { code, lines } = await runService({ NODE_ENV: 'production' })
+  expect(code).toBe(2)
+  expect(lines.map((line) => line.split(' ')[0])).toEqual(['MONGODB_URL', 'REDIS_URL', 'SECRET_KEY'])
+})
+
+test.concurrent('src/main.ts exits 2 with one line for a secret that is missing from its file', async () => {
+  const { code, lines } = await runService({ SECRET_KEY_FILE: '/nowhere/secret' })
+  expect({ code, lines }).toEqual({ code: 2, lines: ['SECRET_KEY_FILE must be the path of a readable file'] })
+})

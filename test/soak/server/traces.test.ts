@@ -1,8 +1,16 @@
+import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { freePort } from '../../../src/platform/process.ts'
 import { sender, testApp, testEnvironment } from '../../support/app.ts'
+import { startCollector } from '../../support/collector.ts'
+import { ownDatabase } from '../../support/databases.ts'
 import { startService } from '../../support/processes.ts'
+import { startReceiver } from '../../support/receiver.ts'
+import { serve } from '../../support/served.ts'
+import { hookedPartner } from '../../support/webhooks.ts'
+
+const hex = (bytes: number) => randomBytes(bytes).toString('hex')
 
 /** Starts a collector that accepts connections and never responds. */
 async function startSilentCollector() {
@@ -42,4 +50,45 @@ test('an unreachable collector is reported within 12 s and delays a shutdown by 
     expect(stopped - none.stopped).toBeLessThan(5.5)
   }
   silent.stop()
+})
+
+test('an unreachable collector is reported once until it accepts spans again, and fails no request', async () => {
+  const lonelyPort = await freePort()
+  const lonely = await serve({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${lonelyPort}/spans` })
+  const actor = await lonely.actor()
+  const messages = () => lonely.lines().filter(({ collector }) => collector !== undefined)
+  const ask = async () => {
+    expect((await actor.send('GET', '/v1/me')).status).toBe(200)
+    return messages().map(({ msg }) => msg)
+  }
+  const away = 'The collector does not accept spans'
+  const back = 'The collector accepts spans again'
+  await expect.poll(ask, { interval: 200 }).toEqual([away])
+  const late = startCollector(lonelyPort)
+  await expect.poll(ask, { interval: 200 }).toEqual([away, back])
+  expect(late.requests[0]?.path).toBe('/spans')
+  await late.stop()
+  expect(messages()[0]).toMatchObject({ collector: `127.0.0.1:${lonelyPort}`, level: 40 })
+})
+
+test('a hint has the trace of its latest change, without a collector and when another process retries it', async (context) => {
+  const { url, received } = startReceiver(context, ({ headers }, count) => {
+    return new Response(null, { status: headers.traceparent && count < 10 ? 500 : 200 })
+  })
+  const untraced = await serve({ MONGODB_URL: await ownDatabase() })
+  const { actor, booking_id } = await hookedPartner(untraced, url, ['booking.changed'])
+  const traceparent = `00-${hex(16)}-${hex(8)}-01`
+  await actor.send('POST', `/v1/bookings/${booking_id}/cancel`, { headers: { traceparent } })
+  // The service ignores the sampled flag sent by an untrusted client.
+  const stored = traceparent.replace(/01$/, '00')
+  const traces = () => received.map(({ headers }) => headers.traceparent)
+  await expect.poll(traces).toContain(stored)
+  await expect
+    .poll(() => untraced.lines().filter(({ route }) => route === '/v1/bookings/:booking_id/cancel'))
+    .toMatchObject([{ trace_id: stored.slice(3, 35) }])
+  await untraced.end('SIGKILL')
+  const tries = received.length
+  const { MONGODB_URL = '' } = untraced.settings
+  await testApp({ MONGODB_URL, WEBHOOKS_ALLOW_PRIVATE: 'on' }, () => new Date(Date.now() + 50_000))
+  await expect.poll(() => traces().slice(tries)).toContain(stored)
 })

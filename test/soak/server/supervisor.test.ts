@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { testEnvironment } from '../support/app.ts'
-import { copyRuntime, startService, workersOf } from '../support/processes.ts'
+import { testEnvironment } from '../../support/app.ts'
+import { copyRuntime, startService, workersOf } from '../../support/processes.ts'
 
 test('a worker that cannot be started is tried again each second, and neither an empty slot nor a restart is given up', async () => {
   const runtime = await copyRuntime()
