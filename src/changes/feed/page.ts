@@ -42,11 +42,9 @@ export async function readFeedPage<Row, Filter extends { owner_id: number }>(
   const ownerId = filter.owner_id
   const clockBefore = lastReadClock(db, source, ownerId)
   const ends = new PageEnds(db, ownerId, [ownerId, keyId, ...identity, page.perPage], clock(ownerId))
-  const { version, skip } = position
-    ? { version: position.version, skip: 0 }
-    : await startOf(db, source, matched, { page, ends })
+  const version = position ? position.version : await startOf(db, source, matched, { page, ends })
   // One extra row reveals whether there is a next page.
-  const found = await source.find(db, filter, version, { skip, limit: page.perPage + 1 })
+  const found = await source.find(db, filter, version, { skip: 0, limit: page.perPage + 1 })
   const rows = found.slice(0, page.perPage)
   const last = rows.at(-1)
   const hasMore = found.length > page.perPage
@@ -76,39 +74,34 @@ export async function readFeedPage<Row, Filter extends { owner_id: number }>(
   }
 }
 
-/** Returns the version after which a page starts and, if the previous page's end is unknown, how many rows to skip. */
-async function startOf<Filter extends { owner_id: number }>(
+/** Returns the version after which a page starts. */
+async function startOf<Row, Filter extends { owner_id: number }>(
   db: Db,
-  source: CountedSource<Filter>,
+  source: FeedSource<Row, Filter>,
   matched: Matched<Filter>,
   { page, ends }: { page: PageRequest; ends: PageEnds },
-): Promise<{ version: Date | null; skip: number }> {
-  if (page.page === 1) return { version: matched.after, skip: 0 }
-  const skip = skipOf(page)
-  const end = (await ends.before(page.page)) ?? (await fromEnd(db, source, matched, skip))
-  return end === null ? { version: matched.after, skip } : { version: end, skip: 0 }
+): Promise<Date | null> {
+  if (page.page === 1) return matched.after
+  return (await ends.before(page.page)) ?? (await versionBefore(db, source, matched, skipOf(page)))
 }
 
-/** The parts of a feed's source that find a row by counting from the feed's end. */
-type CountedSource<Filter extends { owner_id: number }> = Pick<
-  FeedSource<never, Filter>,
-  'name' | 'counter' | 'count' | 'versionFromEnd'
->
-
 /**
- * Returns the version of the last row before a page if that row is nearer to the feed's end than to its start, so that
- * a jump to the last page is fast. Otherwise returns null. If rows move to the feed's end in the meantime, the returned
- * version is earlier, so rows may be repeated but are never skipped.
+ * Returns the version of the last of `rows` rows, counted from whichever end of the feed is nearer. If rows move to the
+ * feed's end in the meantime, the page may repeat rows but never skips any.
  */
-async function fromEnd<Filter extends { owner_id: number }>(
+async function versionBefore<Row, Filter extends { owner_id: number }>(
   db: Db,
-  source: CountedSource<Filter>,
+  source: FeedSource<Row, Filter>,
   { filter, after }: Matched<Filter>,
-  skip: number,
+  rows: number,
 ): Promise<Date | null> {
   const { total, clockMilliseconds: version } = await totalOf(db, source, { filter, after })
-  if (skip <= total / 2 || skip > total) return null
-  return source.versionFromEnd(db, filter, { after, until: new Date(version) }, total - skip)
+  if (rows > total / 2) {
+    const range = { after, until: new Date(version) }
+    return (await source.versionFromEnd(db, filter, range, Math.max(0, total - rows))) ?? after
+  }
+  const [last] = await source.find(db, filter, after, { skip: rows - 1, limit: 1 })
+  return last ? source.versionOf(last) : after
 }
 
 /**
