@@ -1,50 +1,56 @@
 import { Elysia } from 'elysia'
+import type { Access } from '../../http/access.ts'
+import { confirmKey } from '../../http/authorization.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { pageQuery } from '../../http/pagination.ts'
-import { requestObject } from '../../http/schema/fields.ts'
-import { prepareDetails } from '../../stays/bookings/serialize.ts'
+import { prefersPeek } from '../../http/prefer.ts'
+import type { Caller } from '../../http/request.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import type { StoredBooking } from '../../stays/bookings/model.ts'
+import type { BookingChange, ChangeFilter } from '../../stays/bookings/store.ts'
 import { serializeMessageItem } from '../../stays/messages/serialize.ts'
-import { bookingFeed, bookingFeedInFull, messageFeed } from '../sources/source.ts'
-import { toFeedQuery } from './bookings.ts'
-import { toMessageFeedQuery } from './messages.ts'
-import { positionProblems, withWalk } from './position.ts'
-import { FeedPage, FeedPagination, feedFilters, MessageFeedPage, messageFilters } from './schema.ts'
-import { serializeFeedItem } from './serialize.ts'
-import { defaultPerPage, readOrAwaitPage } from './wait.ts'
+import { bookingFeed, bookingFeedInFull, type Feed, messageFeed, type OwnerFilter } from '../feeds.ts'
+import { hold } from './hold.ts'
+import { NumberedPages } from './numbered-pages.ts'
+import { type FeedPage as Page, readPage } from './page.ts'
+import { isFiltered, type Position, type PositionQuery, positionOf } from './position.ts'
+import {
+  BookingFeedQuery,
+  type FeedItem,
+  FeedPage,
+  FeedPagination,
+  MessageFeedPage,
+  MessageFeedQuery,
+} from './schema.ts'
+import { serializeFeedItem, serializeInFull } from './serialize.ts'
 
-const paging = pageQuery(defaultPerPage, 100)
-
-/** Routes of the booking feed (contract, Endpoints; decisions §9) and the message feed (decisions §17). */
+/**
+ * The booking feed (contract, Endpoints; decisions §9) and the message feed (decisions §17). A request takes five
+ * steps:
+ *
+ * 1. Its query is checked (`schema.ts`) and parsed into a position (`position.ts`, `cursor.ts`).
+ * 2. The page at the position is read (`page.ts`); a page that is named by its number, by way of `numbered-pages.ts`.
+ * 3. If the page is empty and the request waits, it is held until the page has a row (`hold.ts`).
+ * 4. What the page tells about its reader is noted.
+ * 5. The rows are serialized.
+ *
+ * `serve` takes steps 1 to 4 for either feed. What a feed is, is said in `../feeds.ts`.
+ */
 export function feedRoutes(app: AppContext) {
   return new Elysia({ prefix: '/integrations/:provider' })
     .use(guard(app))
     .get(
       '/bookings',
       async (context) => {
-        const ask = () => toFeedQuery(app.db, context.caller, withWalk('bookings', context.query))
-        if (context.query.include === undefined) {
-          const { rows, pagination } = await readOrAwaitPage(app, bookingFeed, context, ask)
-          return ok(context, { Bookings: rows.map(serializeFeedItem) }, { pagination })
-        }
-        const { rows, pagination } = await readOrAwaitPage(app, bookingFeedInFull, context, ask)
-        const detailOf = await prepareDetails(app.db, context.caller.ownerId, rows)
-        const Bookings = rows.map((booking) => ({
-          ...serializeFeedItem(booking),
-          Booking: detailOf(booking),
-        }))
+        const view = context.query.include === 'detail' ? inFull : inBrief
+        const { rows, pagination } = await serve(app, view.feed, context)
+        const Bookings = await view.serialize(app.db, context.caller.ownerId, rows)
         return ok(context, { Bookings }, { pagination })
       },
       {
-        access: {
-          permission: 'bookings.read',
-          provider: true,
-          conditional: true,
-          feed: true,
-          errors: ['not_found'],
-        },
-        query: requestObject({ ...paging, ...feedFilters }, positionProblems('bookings')),
+        access,
+        query: BookingFeedQuery,
         response: { 200: Envelope(FeedPage, { pagination: FeedPagination }) },
         detail: {
           tags: ['Booking feed'],
@@ -56,21 +62,116 @@ export function feedRoutes(app: AppContext) {
     .get(
       '/messages',
       async (context) => {
-        const ask = () => toMessageFeedQuery(app.db, context.caller, withWalk('messages', context.query))
-        const { rows, pagination } = await readOrAwaitPage(app, messageFeed, context, ask)
+        const { rows, pagination } = await serve(app, messageFeed, context)
         return ok(context, { messages: rows.map(serializeMessageItem) }, { pagination })
       },
       {
-        access: {
-          permission: 'bookings.read',
-          provider: true,
-          conditional: true,
-          feed: true,
-          errors: ['not_found'],
-        },
-        query: requestObject({ ...paging, ...messageFilters }, positionProblems('messages')),
+        access,
+        query: MessageFeedQuery,
         response: { 200: Envelope(MessageFeedPage, { pagination: FeedPagination }) },
         detail: { tags: ['Messages'], operationId: 'pollMessages', summary: 'Poll for new messages' },
       },
     )
+}
+
+const access: Access = {
+  permission: 'bookings.read',
+  provider: true,
+  conditional: true,
+  feed: true,
+  errors: ['not_found'],
+}
+
+/** How the booking feed's rows are read and shown. */
+interface BookingView<Row extends BookingChange> {
+  feed: Feed<Row, ChangeFilter>
+  serialize(db: Db, ownerId: number, rows: Row[]): FeedItem[] | Promise<FeedItem[]>
+}
+
+const inBrief: BookingView<BookingChange> = {
+  feed: bookingFeed,
+  serialize: (_db, _ownerId, rows) => rows.map(serializeFeedItem),
+}
+
+const inFull: BookingView<StoredBooking> = {
+  feed: bookingFeedInFull,
+  serialize: serializeInFull,
+}
+
+/** The parts of a request that its page depends on. */
+interface FeedRequest {
+  request: Request
+  query: PositionQuery & { wait?: number }
+  caller: Caller
+  set: { headers: Record<string, string | number | undefined> }
+}
+
+/**
+ * Reads the page that a request asks for, and holds the request if the page is empty.
+ *
+ * @throws DomainError `not_found` as {@link positionOf}; after a wait, `auth` if the key is no longer usable, and
+ * `forbidden` if it is no longer accepted from the caller's address
+ */
+async function serve<Row, Filter extends OwnerFilter>(
+  app: AppContext,
+  feed: Feed<Row, Filter>,
+  { request, query, caller, set }: FeedRequest,
+): Promise<Page<Row>> {
+  const seconds = Math.min(query.wait ?? 0, caller.maxHoldSeconds ?? Number.POSITIVE_INFINITY)
+  const deadline = performance.now() + seconds * 1000
+  const position = await positionOf(app.db, feed, caller, query)
+  const read = (at: Position<Filter>) => {
+    if (!at.isNumbered) return readPage(app.db, feed, at)
+    return new NumberedPages(app.db, feed, at, { keyId: caller.keyId, now: app.clock(caller.ownerId) }).read()
+  }
+  let page = await read(position)
+  const isLaterPage = position.isNumbered && position.page > 1
+  if (page.rows.length === 0 && seconds > 0 && !isLaterPage) {
+    const held = await hold(app, feed, { request, caller, position, deadline, read })
+    if (held) {
+      page = held
+      noteDelivery(app, feed, caller, page.rows[0])
+      if (app.heldRequests.ending.aborted) set.headers.connection = 'close'
+      Object.assign(set.headers, await confirmKey(app, request.headers, caller.address))
+    }
+  }
+  if (!prefersPeek(request.headers)) noteRead(app, feed, caller, { position, last: page.rows.at(-1) })
+  return page
+}
+
+/** Maximum age, in seconds, of a change that can have ended a wait. */
+const longestDelivery = 60
+
+/** Records the time between the first change on a page and the end of the wait for it. */
+function noteDelivery<Row>(
+  { metrics, clock }: AppContext,
+  feed: Feed<Row>,
+  { isSandbox }: Caller,
+  first: Row | undefined,
+): void {
+  if (isSandbox || first === undefined) return
+  const seconds = (clock().getTime() - feed.versionOf(first).getTime()) / 1000
+  // An older change did not end the wait. The row was returned because the reader's consumer was moved back.
+  if (seconds <= longestDelivery) metrics.observeDelivery(seconds)
+}
+
+/**
+ * Records how far a key has read the live booking feed. Once a page has been read, no change can appear before its last
+ * row, and an empty page shows that nothing has changed since the start of its walk. A filtered page, or an empty page
+ * of a walk from the beginning, proves neither.
+ */
+function noteRead<Row>(
+  { usage, clock }: AppContext,
+  feed: Feed<Row>,
+  { keyId, isSandbox }: Caller,
+  { position, last }: { position: Position; last: Row | undefined },
+): void {
+  if (isSandbox || feed.name !== 'bookings' || isFiltered(position)) return
+  const now = clock()
+  let read = position.start
+  // A start in the future must not mark later changes as read. The next change may have the current second as its
+  // version.
+  if (read) read = new Date(Math.min(read.getTime(), now.getTime() - 1000))
+  if (last !== undefined) read = feed.versionOf(last)
+  if (read) usage.noteRead(keyId, read, now)
 }

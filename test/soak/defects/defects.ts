@@ -204,8 +204,8 @@ const rows: Row[] = [
     'increase[counter] = 0',
     'bookings feed',
   ],
-  ['a last page that is missed', 'found.length > page.perPage', 'found.length > page.perPage + 1', 'feed'],
-  ['a wait on a later page', 'page.page > 1 ||', '', 'feed'],
+  ['a last page that is missed', 'found.length > perPage', 'found.length > perPage + 1', 'feed'],
+  ['a wait on a later page', ' && !isLaterPage', '', 'feed'],
   ['a request with two positions', 'if (updated_after !== undefined)', 'if (false)', 'consumers'],
   [
     'a request with two different keys',
