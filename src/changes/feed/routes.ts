@@ -11,6 +11,7 @@ import type { StoredBooking } from '../../stays/bookings/model.ts'
 import type { BookingChange, ChangeFilter } from '../../stays/bookings/store.ts'
 import { serializeMessageItem } from '../../stays/messages/serialize.ts'
 import { bookingFeed, bookingFeedInFull, type Feed, messageFeed, type OwnerFilter } from '../feeds.ts'
+import { readVersion } from '../reads/read-version.ts'
 import { hold } from './hold.ts'
 import { NumberedPages } from './numbered-pages.ts'
 import { type FeedPage as Page, readPage } from './page.ts'
@@ -155,23 +156,15 @@ function noteDelivery<Row>(
   if (seconds <= longestDelivery) metrics.observeDelivery(seconds)
 }
 
-/**
- * Records how far a key has read the live booking feed. Once a page has been read, no change can appear before its last
- * row, and an empty page shows that nothing has changed since the start of its walk. A filtered page, or an empty page
- * of a walk from the beginning, proves neither.
- */
+/** Notes how far the key has read the feed. A page with a filter does not count, because it hides changes. */
 function noteRead<Row>(
-  { usage, clock }: AppContext,
+  { reads, clock }: AppContext,
   feed: Feed<Row>,
-  { keyId, isSandbox }: Caller,
+  caller: Caller,
   { position, last }: { position: Position; last: Row | undefined },
 ): void {
-  if (isSandbox || feed.name !== 'bookings' || isFiltered(position)) return
-  const now = clock()
-  let read = position.start
-  // A start in the future must not mark later changes as read. The next change may have the current second as its
-  // version.
-  if (read) read = new Date(Math.min(read.getTime(), now.getTime() - 1000))
-  if (last !== undefined) read = feed.versionOf(last)
-  if (read) usage.noteRead(keyId, read, now)
+  if (isFiltered(position)) return
+  const { start } = position
+  const lastVersion = last === undefined ? null : feed.versionOf(last)
+  reads.note(caller, feed.name, readVersion({ start, last: lastVersion, now: clock() }))
 }
