@@ -4,7 +4,7 @@ import type { AppContext } from '../../http/context.ts'
 import type { Caller } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { Feed, OwnerFilter } from '../feeds.ts'
-import type { FeedPage } from './page.ts'
+import type { Page } from './page.ts'
 import { followConsumer, type Position } from './position.ts'
 
 /** A request whose page is empty, and which may be held. */
@@ -14,7 +14,7 @@ interface HeldRead<Row, Filter extends OwnerFilter> {
   position: Position<Filter>
   /** `performance.now()` until which the request may be held. */
   deadline: number
-  read(position: Position<Filter>): Promise<FeedPage<Row>>
+  read(position: Position<Filter>): Promise<Page<Row>>
 }
 
 /**
@@ -37,7 +37,7 @@ export async function hold<Row, Filter extends OwnerFilter>(
   app: AppContext,
   feed: Feed<Row, Filter>,
   held: HeldRead<Row, Filter>,
-): Promise<FeedPage<Row> | null> {
+): Promise<Page<Row> | null> {
   const { request, caller } = held
   const slot = await app.heldRequests.take(request, caller.keyId)
   if (!slot) return null
@@ -67,7 +67,7 @@ async function readUntilRows<Row, Filter extends OwnerFilter>(
   { position: initial, deadline, read }: HeldRead<Row, Filter>,
   watch: Watch,
   signals: AbortSignal[],
-): Promise<FeedPage<Row>> {
+): Promise<Page<Row>> {
   let position = await followConsumer(db, initial)
   let page = await read(position)
   while (page.rows.length === 0) {

@@ -1,7 +1,7 @@
 import { skipOf } from '../../http/pagination.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { Feed, OwnerFilter } from '../feeds.ts'
-import { type FeedPage, readPage } from './page.ts'
+import { type Page, readPage } from './page.ts'
 import type { Position } from './position.ts'
 import { findPageEnds, isKept, type KnownEnd, savePageEnd } from './store.ts'
 import { totalOf } from './total.ts'
@@ -31,7 +31,7 @@ export class NumberedPages<Row, Filter extends OwnerFilter> {
   }
 
   /** Reads the page with the position's number, and stores where it ended. */
-  async read(): Promise<FeedPage<Row>> {
+  async read(): Promise<Page<Row>> {
     const page = await readPage(this.db, this.feed, { ...this.position, after: await this.findStart() })
     if (page.end) await this.keepEnd(page.end)
     return page

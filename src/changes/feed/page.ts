@@ -21,7 +21,7 @@ import { cacheNextTotal, lastReadClock, totalOf } from './total.ts'
  */
 
 /** One page of a feed. */
-export interface FeedPage<Row> {
+export interface Page<Row> {
   rows: Row[]
   /** The version of the last row if more rows follow it; null on the last page. */
   end: Date | null
@@ -34,7 +34,7 @@ export async function readPage<Row, Filter extends OwnerFilter>(
   db: Db,
   feed: Feed<Row, Filter>,
   position: Position<Filter>,
-): Promise<FeedPage<Row>> {
+): Promise<Page<Row>> {
   const { filter, start, after, perPage } = position
   const clockBefore = lastReadClock(db, feed, filter.owner_id)
   // One extra row reveals whether there is a next page.

@@ -14,7 +14,7 @@ import { bookingFeed, bookingFeedInFull, type Feed, messageFeed, type OwnerFilte
 import { readVersion } from '../reads/read-version.ts'
 import { hold } from './hold.ts'
 import { NumberedPages } from './numbered-pages.ts'
-import { type FeedPage as Page, readPage } from './page.ts'
+import { type Page, readPage } from './page.ts'
 import { isFiltered, type Position, type PositionQuery, positionOf } from './position.ts'
 import {
   BookingFeedQuery,
