@@ -320,6 +320,24 @@ const rows: Row[] = [
     '',
     'access/keys',
   ],
+  [
+    'a poll that stops in the middle of a page and acknowledges nothing of it',
+    'await changes.acknowledge(handledOnPage)',
+    '',
+    'cli/consumer.test.ts',
+  ],
+  [
+    'a consumer that is moved back while a request waits for it',
+    ' || position !== known',
+    '',
+    'changes/feed/wait.test.ts',
+  ],
+  [
+    'a page past the end of a feed that begins again',
+    '?? start\n',
+    '?? null\n',
+    'changes/feed/pages.test.ts',
+  ],
   ['a change that is not saved', 'checkpoint.save(item.version)\n', '', 'cli/poll.test.ts'],
   [
     'a feed that continues without moving forward',
