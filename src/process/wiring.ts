@@ -145,8 +145,14 @@ async function composeOn(
       await withTimeoutOrNull(certifications.stop(), stopMilliseconds)
       // These stop concurrently because each waits up to its own time limit if the database does not respond.
       const sending = webhooks.stop().then(() => changes.close())
-      const noting = [usage.close(), reads.close(), journal.close()]
-      await Promise.all([sending, sandbox.close(), outbox.stop(), ...noting])
+      await Promise.all([
+        sending,
+        sandbox.close(),
+        outbox.stop(),
+        usage.close(),
+        reads.close(),
+        journal.close(),
+      ])
       await closeTraces?.()
       await rateLimiter.close()
       await closeDatabase()
