@@ -15,8 +15,8 @@ import { totalOf } from './total.ts'
  */
 export class NumberedPages<Row, Filter extends OwnerFilter> {
   private readonly ownerId: number
-  /** The name under which the ends of this query's pages are stored. */
-  private readonly name: string
+  /** The name under which the ends of this query's pages are stored. Most requests do not need it. */
+  private name: string | undefined
   /** The stored ends that this request has looked up. */
   private known: KnownEnd[] | undefined
 
@@ -27,7 +27,6 @@ export class NumberedPages<Row, Filter extends OwnerFilter> {
     private readonly request: { keyId: number; now: Date },
   ) {
     this.ownerId = position.filter.owner_id
-    this.name = nameOf(feed, position, request.keyId)
   }
 
   /** Reads the page with the position's number, and stores where it ended. */
@@ -90,6 +89,7 @@ export class NumberedPages<Row, Filter extends OwnerFilter> {
   }
 
   private pageName(page: number): string {
+    this.name ??= nameOf(this.feed, this.position, this.request.keyId)
     return `${this.name}:${page}`
   }
 }
