@@ -96,13 +96,31 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
     signal?.throwIfAborted()
   }
 
-  /** Iterates over the changes page by page. Each page is acknowledged when the next page is requested. */
+  /**
+   * Iterates over the changes page by page. Each page is acknowledged when the next page is requested. A loop that
+   * leaves a page in the middle can acknowledge what it has handled with {@link acknowledge}.
+   */
   async *pages(): AsyncGenerator<FeedPage<T>, void, undefined> {
     for await (const page of this.walk()) {
       yield page
       await this.acknowledge(page.checkpoint)
     }
     this.options.signal?.throwIfAborted()
+  }
+
+  /**
+   * Acknowledges the changes up to `version`; does nothing without a consumer or a version. Retries until `signal` is aborted, and then makes one last attempt, so
+   * that an outage neither ends the loop nor keeps an aborted loop running.
+   */
+  async acknowledge(version: string | undefined): Promise<void> {
+    const { consumer, signal } = this.options
+    if (consumer === undefined || version === undefined) return
+    try {
+      if (!signal?.aborted) return await this.put(version, { ...unlimitedRetries, signal })
+    } catch (error) {
+      if (!signal?.aborted) throw error
+    }
+    await this.put(version, { retries: 0 }).catch(() => {})
   }
 
   private async *walk(): AsyncGenerator<FeedPage<T>, void, undefined> {
@@ -143,21 +161,6 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
       ...unlimitedRetries,
       accepts: (data) => isFeed(this.source.itemsOf(data ?? {})),
     })
-  }
-
-  /**
-   * Acknowledges the changes up to `version`. Retries until `signal` is aborted, and then makes one last attempt, so
-   * that an outage neither ends the loop nor keeps an aborted loop running.
-   */
-  private async acknowledge(version: string | undefined): Promise<void> {
-    const { consumer, signal } = this.options
-    if (consumer === undefined || version === undefined) return
-    try {
-      if (!signal?.aborted) return await this.put(version, { ...unlimitedRetries, signal })
-    } catch (error) {
-      if (!signal?.aborted) throw error
-    }
-    await this.put(version, { retries: 0 }).catch(() => {})
   }
 
   private async put(acknowledged: string | null, options: RequestOptions): Promise<void> {

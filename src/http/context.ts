@@ -12,7 +12,7 @@ import type { LimitState, RateWindow } from './access.ts'
 import type { HeldRequests } from './held-requests.ts'
 import type { IdSource } from './ids.ts'
 import type { Permission } from './permissions.ts'
-import type { Arrival, RequestEntry, Visit } from './request.ts'
+import type { Arrival, Caller, RequestEntry, Visit } from './request.ts'
 import type { EnvironmentName } from './roots.ts'
 
 /** A route's external dependencies. They are passed in, never imported, so the same routes serve both environments. */
@@ -27,6 +27,7 @@ export interface AppContext {
   cache: SharedCache
   authorizer: Authorizer
   usage: Usage
+  reads: FeedReads
   journal: Journal
   outbox: OutboxWorker
   changes: Changes
@@ -88,9 +89,19 @@ export interface Authorizer {
 /** Counts the requests made with each key. */
 export interface Usage {
   track(keyId: number, address: string, now: Date): void
-  /** Records that a key has read every change in the booking feed up to `version`. */
-  noteRead(keyId: number, version: Date, now: Date): void
   /** Writes all pending counts. */
+  flush(): Promise<void>
+}
+
+/** Notes how far each key has read the feeds. */
+export interface FeedReads {
+  /**
+   * Notes that a key has read a page without filters.
+   *
+   * @param version the version up to which the page shows that the key has read the feed; null if it shows nothing
+   */
+  note(caller: Pick<Caller, 'keyId' | 'isSandbox'>, feed: 'bookings' | 'messages', version: Date | null): void
+  /** Writes everything that is not yet written. */
   flush(): Promise<void>
 }
 

@@ -127,6 +127,7 @@ async function guardRequest(app: AppContext, access: Access, queryForm: QueryFor
       createdAt: host.created_at,
       lastLoginAt: host.last_login_at,
     },
+    maxHoldSeconds: visit?.maxHoldSeconds,
   }
   if (body) {
     const checked = { caller, params, body, now: app.clock(ownerId) }

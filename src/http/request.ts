@@ -12,6 +12,8 @@ export interface Caller {
   /** Client address, for `login_ip` and the key's usage. */
   readonly address: string
   readonly host: { id: number; name: string; email: string; createdAt: Date; lastLoginAt: Date | null }
+  /** Maximum time, in seconds, for which the request may be held; undefined if there is no limit. */
+  readonly maxHoldSeconds: number | undefined
 }
 
 /** A request's input other than its path and query. */

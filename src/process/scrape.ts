@@ -4,8 +4,8 @@ import { Gauge, Registry } from 'prom-client'
 import packageJson from '../../package.json' with { type: 'json' }
 import { findNextKeyExpiry } from '../access/keys/store.ts'
 import { greatestLags } from '../changes/consumers/lag.ts'
-import { consumedFeeds } from '../changes/consumers/schema.ts'
-import { oldestUnreadSeconds } from '../changes/feed/unread.ts'
+import { feedNames } from '../changes/feeds.ts'
+import { oldestUnreadSeconds } from '../changes/reads/oldest-unread.ts'
 import { webhookState } from '../changes/webhooks/store.ts'
 import { readLatestVersion } from '../host-clock/store.ts'
 import type { AppContext } from '../http/context.ts'
@@ -86,7 +86,7 @@ function scraper({ config, db, rateLimiter, clock, clockWatch }: AppContext): ()
     const latest = found.latestVersion
     drift.set(latest ? Math.max(0, (latest.getTime() - now.getTime()) / 1000) : Number.NaN)
     unread.set(found.oldestUnread ?? Number.NaN)
-    for (const feed of consumedFeeds) lag.set({ feed }, found.lags?.[feed] ?? Number.NaN)
+    for (const feed of feedNames) lag.set({ feed }, found.lags?.[feed] ?? Number.NaN)
     hint.set(found.webhooks?.oldestSeconds ?? Number.NaN)
     off.set(found.webhooks?.off ?? Number.NaN)
     expiry.set(found.nextKeyExpiry ? found.nextKeyExpiry.getTime() / 1000 : Number.NaN)

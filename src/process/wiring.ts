@@ -4,6 +4,7 @@ import { RequestJournal } from '../access/requests/journal.ts'
 import { type Bounds, bounds as certificationBounds } from '../certification/cases.ts'
 import { CertificationLeader } from '../certification/leader.ts'
 import { recordRequest } from '../certification/store.ts'
+import { ReadTracker } from '../changes/reads/tracker.ts'
 import { WebhookWorker } from '../changes/webhooks/worker.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { Config } from '../core/config.ts'
@@ -88,6 +89,7 @@ async function composeOn(
   const clockWatch = new ClockWatch(db, log, wall)
   await clockWatch.measure()
   const usage = new UsageTracker(db, log)
+  const reads = new ReadTracker(db, log)
   const topics = outboxTopics({ db, clock, config })
   const outbox = new OutboxWorker({ db, topics, clock, log, mayWork: () => clockWatch.isSound() })
   outbox.start()
@@ -111,6 +113,7 @@ async function composeOn(
     cache: rateLimiter.cache,
     authorizer: new KeyAuthorizer(db, rateLimiter, config.rateLimitPerMinute),
     usage,
+    reads,
     journal,
     outbox,
     changes,
@@ -142,7 +145,14 @@ async function composeOn(
       await withTimeoutOrNull(certifications.stop(), stopMilliseconds)
       // These stop concurrently because each waits up to its own time limit if the database does not respond.
       const sending = webhooks.stop().then(() => changes.close())
-      await Promise.all([sending, sandbox.close(), outbox.stop(), usage.close(), journal.close()])
+      await Promise.all([
+        sending,
+        sandbox.close(),
+        outbox.stop(),
+        usage.close(),
+        reads.close(),
+        journal.close(),
+      ])
       await closeTraces?.()
       await rateLimiter.close()
       await closeDatabase()

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { partnerctlHere } from '../support/admin.ts'
 import { sharedServices, testApp, testEnvironment } from '../support/app.ts'
@@ -40,6 +41,23 @@ test('a handler that fails acknowledges what was handled before it', async () =>
   expect(code).toBe(1)
   const { data } = (await actor.send('GET', '/v1/integrations/provider_one/bookings/consumers/failing')).body
   expect(data.acknowledged).toBe(first)
+})
+
+test('SIGTERM in the middle of a page acknowledges the change in progress, and the next poll continues after it', async () => {
+  const { actor, book, poll, start, truth, folder } = await partner()
+  await book()
+  await book()
+  const versions = await truth()
+  const begun = join(folder, 'begun')
+  const child = start('--consumer', 'stopped', '--exec', `cat > /dev/null; touch ${begun}; sleep 2`)
+  await expect.poll(() => Bun.file(begun).exists()).toBe(true)
+  child.kill('SIGTERM')
+  expect(await child.exited).toBe(0)
+  const { data } = (await actor.send('GET', '/v1/integrations/provider_one/bookings/consumers/stopped')).body
+  expect(data.acknowledged).toBe(versions[0])
+  const { stdout } = await poll('--consumer', 'stopped')
+  const lines = stdout.split('\n').filter(Boolean)
+  expect(lines.map((line) => JSON.parse(line).version)).toEqual(versions.slice(1))
 })
 
 test.each([

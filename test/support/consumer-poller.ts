@@ -26,6 +26,12 @@ export async function consumerPoller(service: TestApp, baseUrl: string) {
       const output = args.includes('--exec') ? [] : ['--output', 'ndjson']
       return partnerctl(['feed', 'poll', '--once', ...output, ...args], environment)
     },
+    start: (...args: string[]) =>
+      Bun.spawn([...commandLine, 'feed', 'poll', ...args], {
+        env: environment,
+        stdout: 'ignore',
+        stderr: 'ignore',
+      }),
     /** Starts a poller that appends the changes it handles to a file. */
     async follow(...args: string[]) {
       const output = await open(file, 'a')

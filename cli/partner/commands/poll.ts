@@ -1,5 +1,5 @@
 import { type ArgsDef, type CommandContext, defineCommand } from 'citty'
-import { type FeedPace, isCalendarDate } from '../../../client/src/index.ts'
+import { type Feed, type FeedPace, isCalendarDate } from '../../../client/src/index.ts'
 import { command, type commonArgs, flag, option, positional } from '../../shared/command.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { note, print } from '../../shared/output.ts'
@@ -7,11 +7,21 @@ import { standardError, standardOutput } from '../../shared/streams.ts'
 import { parseDuration, parseId } from '../../shared/values.ts'
 import { accountOf, clientArgs, openClient, type PartnerClient, sleep, untilStopped } from '../client.ts'
 import { requireVersion } from '../dates.ts'
-import { bookingFeed, type Feed, type Item, maxWaitSeconds, messageFeed } from '../poll/feeds.ts'
+import { bookingFeed, type Item, maxWaitSeconds, messageFeed, type PolledFeed } from '../poll/feeds.ts'
 import { outputFor } from '../poll/handlers.ts'
 import { openProgress, type Progress } from '../poll/progress.ts'
 import { type Checkpoint, openCheckpoint } from '../poll/state-file.ts'
 import { stopOnSignal } from '../stop.ts'
+
+/**
+ * `feed poll` and `messages poll`. A poll takes these steps, which `runPoll` and `handlePages` take one after another:
+ *
+ * 1. It checks its options and opens the client.
+ * 2. It opens the state file that keeps its checkpoint (`poll/state-file.ts`), unless it has a consumer.
+ * 3. It reads the feed page by page, as `Feed.pages()` of the client yields it. Each change is handled
+ *    (`poll/handlers.ts`), and then its version is saved.
+ * 4. It pauses and begins again, until it is stopped. With `--follow`, the client waits for changes instead.
+ */
 
 /** Arguments of every command that polls a feed. */
 const pollArgs = {
@@ -29,7 +39,7 @@ const pollArgs = {
 type PollValues = CommandContext<typeof pollArgs & typeof commonArgs>['args']
 
 /** Opens the client's feed after a version or, for a consumer, at the consumer's position. */
-type Follow<T> = (client: PartnerClient, after: string | undefined, pace: FeedPace) => AsyncIterable<T>
+type OpenFeed<T extends Item> = (client: PartnerClient, after: string | undefined, pace: FeedPace) => Feed<T>
 
 const pollBookings = command({
   meta: { name: 'poll', description: 'Deliver every new or changed booking, once each' },
@@ -103,48 +113,30 @@ export const messages = defineCommand({ subCommands: { poll: pollMessages } })
  * @throws UsageError for conflicting arguments
  */
 async function runPoll<T extends Item>(
-  feed: Feed<T>,
+  feed: PolledFeed<T>,
   args: PollValues,
-  filters: Record<string, string | undefined>,
-  follow: Follow<T>,
+  filters: Filters,
+  openFeed: OpenFeed<T>,
 ): Promise<void> {
   const interval = parseDuration(args.interval)
-  if (args.once && args.follow) throw new UsageError('Options --once and --follow cannot be used together')
-  for (const other of ['json', 'exec'] as const)
-    if (args.output !== undefined && args[other])
-      throw new UsageError(`Options --${other} and --output cannot be used together`)
-  if (args.consumer !== undefined) requireWholeFeed(args)
+  requireCompatible(args)
   requireVersion(args.since)
   const client = await openClient(args, Number.POSITIVE_INFINITY)
   const stop = stopOnSignal()
-  const openFile = async () => {
-    const account = accountOf(client, await client.key.get({ signal: stop }))
-    const followed = {
-      feed: feed.name === 'messages' ? feed.name : undefined,
-      root: client.root,
-      account,
-      filters,
-    }
-    return openCheckpoint(followed, { path: args.state, since: args.since })
-  }
-  const checkpoint = args.consumer === undefined ? await untilStopped(stop, openFile) : noFile
+  const checkpoint = await untilStopped(stop, () =>
+    findCheckpoint(client, feed.name, filters, { args, stop }),
+  )
   if (checkpoint === null) return
   const output = outputFor(feed, { exec: args.exec, output: args.json ? 'json' : args.output })
   const isProgressShown = standardError.isTerminal && (args.exec !== undefined || !standardOutput.isTerminal)
   const progress = await openProgress(isProgressShown, feed.name)
-  let isCaughtUp = !args.follow || !standardError.isTerminal
-  const onCaughtUp = () => {
-    const place = client.root.endsWith('/sandbox') ? 'sandbox' : 'live data'
-    if (!isCaughtUp) note(`Up to date with the ${place}; waiting for changes`)
-    isCaughtUp = true
-  }
-  const pace = args.follow ? { wait: maxWaitSeconds, pauseSeconds: interval } : {}
+  const onCaughtUp = args.follow && standardError.isTerminal ? noteOnce(client) : () => {}
+  const poll = { handle: output.handle, checkpoint, progress, onCaughtUp, stop }
+  const wait = args.follow ? { wait: maxWaitSeconds, pauseSeconds: interval } : {}
   try {
     while (!stop.aborted) {
-      const run = new PollRun({ handle: output.handle, checkpoint, progress, onCaughtUp })
-      await untilStopped(stop, () =>
-        run.handleAll(follow(client, checkpoint.version, { ...pace, signal: stop, onPage: run.onPage })),
-      )
+      const changes = openFeed(client, checkpoint.version, { ...wait, signal: stop })
+      await untilStopped(stop, () => handlePages(changes, poll))
       if (args.once || args.follow) break
       await sleep(interval, stop)
     }
@@ -154,45 +146,88 @@ async function runPoll<T extends Item>(
   }
 }
 
-/** Checkpoint for polls with a consumer. It stores nothing, because the service stores the consumer's position. */
+type Filters = Record<string, string | undefined>
+
+/**
+ * Opens the state file, unless the poll has a consumer.
+ *
+ * @throws UsageError if the state file belongs to another poll
+ */
+async function findCheckpoint(
+  client: PartnerClient,
+  feed: PolledFeed<Item>['name'],
+  filters: Filters,
+  { args, stop }: { args: PollValues; stop: AbortSignal },
+): Promise<Checkpoint> {
+  const { consumer, state, since } = args
+  if (consumer !== undefined) return noFile
+  const account = accountOf(client, await client.key.get({ signal: stop }))
+  const followed = { feed: feed === 'messages' ? feed : undefined, root: client.root, account, filters }
+  return openCheckpoint(followed, { path: state, since })
+}
+
+/** Checkpoint of a poll with a consumer. It stores nothing, because the service stores the consumer's position. */
 const noFile: Checkpoint = { version: undefined, save() {}, sync() {}, close: async () => {} }
 
 /** What a poll does with its changes. */
-interface PollParts<T extends Item> {
+interface Poll<T extends Item> {
   handle: (item: T) => Promise<void>
   checkpoint: Checkpoint
   progress: Progress
   onCaughtUp: () => void
+  stop: AbortSignal
 }
 
-/** Handles each change and then saves its version. Syncs the saved version before the next page is requested. */
-class PollRun<T extends Item> {
-  private handled = 0
-  private left = 0
-  private leftOnPage = 0
-
-  constructor(private readonly parts: PollParts<T>) {}
-
-  /** Counts the changes of a page; the feed calls it before it yields the first of them. */
-  readonly onPage: NonNullable<FeedPace['onPage']> = ({ items, meta }) => {
-    if (this.left === 0) this.handled = 0
-    this.left = meta.pagination?.total ?? items.length
-    this.leftOnPage = items.length
-  }
-
-  async handleAll(changes: AsyncIterable<T>): Promise<void> {
-    const { handle, checkpoint, progress, onCaughtUp } = this.parts
-    for await (const item of changes) {
-      await handle(item)
-      checkpoint.save(item.version)
-      this.handled += 1
-      this.left -= 1
-      this.leftOnPage -= 1
-      progress.update(this.handled, this.left)
-      if (this.leftOnPage === 0) checkpoint.sync()
-      if (this.left === 0) onCaughtUp()
+/**
+ * Handles each change and then saves its version. Syncs the saved versions before the client requests the next page and,
+ * with a consumer, acknowledges this one. If the loop leaves a page in the middle, it acknowledges what was handled.
+ */
+async function handlePages<T extends Item>(
+  changes: Feed<T>,
+  { handle, checkpoint, progress, onCaughtUp, stop }: Poll<T>,
+): Promise<void> {
+  let handled = 0
+  let handledOnPage: string | undefined
+  try {
+    for await (const { items, meta } of changes.pages()) {
+      let left = meta.pagination?.total ?? items.length
+      for (const item of items) {
+        stop.throwIfAborted()
+        await handle(item)
+        checkpoint.save(item.version)
+        handledOnPage = item.version
+        handled += 1
+        left -= 1
+        progress.update(handled, left)
+      }
+      checkpoint.sync()
+      handledOnPage = undefined
+      if (left > 0) continue
+      onCaughtUp()
+      handled = 0
     }
+  } finally {
+    await changes.acknowledge(handledOnPage)
   }
+}
+
+/** Returns a function that says, when it is first called, that the poll has handled every change. */
+function noteOnce({ isSandbox }: PartnerClient): () => void {
+  let isNoted = false
+  return () => {
+    if (isNoted) return
+    note(`Up to date with the ${isSandbox ? 'sandbox' : 'live data'}; waiting for changes`)
+    isNoted = true
+  }
+}
+
+/** @throws UsageError for options that cannot be used together */
+function requireCompatible(args: PollValues): void {
+  if (args.once && args.follow) throw new UsageError('Options --once and --follow cannot be used together')
+  for (const other of ['json', 'exec'] as const)
+    if (args.output !== undefined && args[other])
+      throw new UsageError(`Options --${other} and --output cannot be used together`)
+  if (args.consumer !== undefined) requireWholeFeed(args)
 }
 
 /** Options that exclude `--consumer`, because a consumer follows the whole feed and must not skip changes. */

@@ -8,8 +8,8 @@ export interface Item {
   version: string
 }
 
-/** A feed that can be polled. */
-export interface Feed<T extends Item> {
+/** How the items of a feed are printed and handed to a command. */
+export interface PolledFeed<T extends Item> {
   name: 'bookings' | 'messages'
   /** Columns of a table, with their minimum widths in characters; the last column is not padded. */
   columns: [name: keyof T & string, width: number][]
@@ -19,7 +19,7 @@ export interface Feed<T extends Item> {
   describe(item: T): string
 }
 
-export const bookingFeed: Feed<Data<'pollBookings'>['Bookings'][number]> = {
+export const bookingFeed: PolledFeed<Data<'pollBookings'>['Bookings'][number]> = {
   name: 'bookings',
   columns: [
     ['booking_id', 12],
@@ -38,7 +38,7 @@ export const bookingFeed: Feed<Data<'pollBookings'>['Bookings'][number]> = {
   describe: (item) => `booking ${item.booking_id}`,
 }
 
-export const messageFeed: Feed<Data<'pollMessages'>['messages'][number]> = {
+export const messageFeed: PolledFeed<Data<'pollMessages'>['messages'][number]> = {
   name: 'messages',
   columns: [
     ['id', 12],
@@ -65,7 +65,7 @@ export const maxWaitSeconds = 30
 /** Reads a one-item page of a feed. Returns the item's version, and the number of items that match the query. */
 export async function readItem(
   client: PartnerClient,
-  name: Feed<Item>['name'],
+  name: PolledFeed<Item>['name'],
   query: { page?: number; updated_after?: string | undefined },
   signal?: AbortSignal,
 ): Promise<{ version: string | undefined; total: number }> {

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { csvCell, jsonText, printLine, visible } from '../../shared/output.ts'
-import type { Feed, Item } from './feeds.ts'
+import type { Item, PolledFeed } from './feeds.ts'
 import { runHandler } from './handler-process.ts'
 
 export type OutputFormat = 'table' | 'ndjson' | 'csv' | 'json' | undefined
@@ -19,7 +19,7 @@ export interface Output<T extends Item> {
  * single document lists the handled changes.
  */
 export function outputFor<T extends Item>(
-  feed: Feed<T>,
+  feed: PolledFeed<T>,
   { exec, output }: { exec?: string | undefined; output: OutputFormat },
 ): Output<T> {
   const isJson = output === 'json'
@@ -44,7 +44,7 @@ function jsonPrinter<T extends Item>(first: Handler<T>): Output<T> {
   }
 }
 
-function printer<T extends Item>({ columns }: Feed<T>, format: 'table' | 'ndjson' | 'csv'): Handler<T> {
+function printer<T extends Item>({ columns }: PolledFeed<T>, format: 'table' | 'ndjson' | 'csv'): Handler<T> {
   if (format === 'ndjson') return (item) => printLine(jsonText(item))
   const names = columns.map(([name]) => name)
   const widths = columns.map(([, width]) => width)
@@ -68,7 +68,11 @@ const attempts = 3
 const firstPauseMilliseconds = 500
 
 /** @param output the stream that receives the command's own output */
-function executor<T extends Item>(feed: Feed<T>, command: string, output: 'stdout' | 'stderr'): Handler<T> {
+function executor<T extends Item>(
+  feed: PolledFeed<T>,
+  command: string,
+  output: 'stdout' | 'stderr',
+): Handler<T> {
   const { PARTNER_API_KEY: _, ...withoutKey } = process.env
   return async (item) => {
     const call = {

@@ -137,32 +137,6 @@ export async function findNextKeyExpiry(db: Db, now: Date): Promise<Date | null>
   return next?.expires_at ?? null
 }
 
-/** A host and the latest version up to which any of its keys has read the booking feed. */
-export interface ReadPosition {
-  host_id: number
-  read: Date
-}
-
-/**
- * Returns the read position of each host that has read the booking feed and still has a key with access to it, furthest
- * behind first.
- */
-export function findReadPositions(db: Db, now: Date): Promise<ReadPosition[]> {
-  const mayRead = {
-    $and: [
-      '$active',
-      { $in: ['bookings.read', '$permissions'] },
-      { $or: [{ $eq: ['$expires_at', null] }, { $gt: ['$expires_at', now] }] },
-    ],
-  }
-  return keyModel(db).aggregate<ReadPosition>([
-    { $group: { _id: '$host_id', read: { $max: '$bookings_read' }, mayRead: { $max: mayRead } } },
-    { $match: { read: { $ne: null }, mayRead: true } },
-    { $project: { _id: 0, host_id: '$_id', read: 1 } },
-    { $sort: { read: 1 } },
-  ])
-}
-
 /**
  * Returns the key with this id, or the key with a secret that starts with these 12 characters.
  *
@@ -246,11 +220,6 @@ async function change(db: Db, id: number, values: Partial<ApiKey>): Promise<ApiK
 export interface KeyUsage {
   count: number
   lastUsedAt: Date
-  /**
-   * Version up to which the key has read the booking feed, in milliseconds since 1970; -1 if the key has not read the
-   * feed.
-   */
-  bookingsRead: number
   /** Client addresses, each with the time of its most recent request. */
   addresses: Map<string, Date>
 }
@@ -269,10 +238,7 @@ export async function addKeyUsage(db: Db, usage: Map<number, KeyUsage>): Promise
           filter: { id },
           update: {
             $inc: { usage_count: seen.count },
-            $max: {
-              last_used_at: seen.lastUsedAt,
-              ...(seen.bookingsRead < 0 ? {} : { bookings_read: new Date(seen.bookingsRead) }),
-            },
+            $max: { last_used_at: seen.lastUsedAt },
             $push: { addresses: { $each: addresses, $sort: { last_used_at: -1 }, $slice: keptAddresses } },
           },
         },

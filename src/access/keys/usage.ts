@@ -25,12 +25,6 @@ export class UsageTracker {
     usage.addresses.set(address, now)
   }
 
-  /** Records that a key has read every change in the booking feed up to `version`. */
-  noteRead(keyId: number, version: Date, now: Date): void {
-    const usage = this.usageOf(keyId, now)
-    usage.bookingsRead = Math.max(usage.bookingsRead, version.getTime())
-  }
-
   /** Writes the counts; if the write fails, the counts are kept for the next attempt. */
   async flush(): Promise<void> {
     const usage = this.seen
@@ -52,7 +46,6 @@ export class UsageTracker {
     const usage = this.seen.get(keyId) ?? {
       count: 0,
       lastUsedAt: now,
-      bookingsRead: -1,
       addresses: new Map(),
     }
     this.seen.set(keyId, usage)
@@ -63,7 +56,6 @@ export class UsageTracker {
     for (const [keyId, old] of usage) {
       const since = this.usageOf(keyId, old.lastUsedAt)
       since.count += old.count
-      since.bookingsRead = Math.max(since.bookingsRead, old.bookingsRead)
       since.addresses = new Map([...old.addresses, ...since.addresses])
     }
   }

@@ -2,11 +2,10 @@ import { findUnexpiredKeyIds } from '../../access/keys/store.ts'
 import { findClocks } from '../../host-clock/change-store.ts'
 import type { HostClock } from '../../host-clock/model.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
+import { type FeedName, feedNames, feeds } from '../feeds.ts'
 import type { Consumer } from './model.ts'
 import { oldestPendingOf } from './progress.ts'
-import { type ConsumedFeed, consumedFeeds } from './schema.ts'
 import { consumerBatches } from './store.ts'
-import { unfilteredFeeds } from './unfiltered-feeds.ts'
 
 /** A consumer, and the version of its oldest unacknowledged change; null if all changes are acknowledged. */
 export interface Lagging {
@@ -28,8 +27,8 @@ export async function consumersByLag(db: Db, now: Date): Promise<Lagging[]> {
 }
 
 /** Returns the age of each feed's oldest unacknowledged change, in seconds; 0 if there is none. */
-export async function greatestLags(db: Db, now: Date): Promise<Record<ConsumedFeed, number>> {
-  const oldest: Partial<Record<ConsumedFeed, number>> = {}
+export async function greatestLags(db: Db, now: Date): Promise<Record<FeedName, number>> {
+  const oldest: Partial<Record<FeedName, number>> = {}
   for await (const { behind } of unexpiredConsumers(db, now)) {
     for (const consumer of behind) {
       // Pending changes are newer than the acknowledged version, so this consumer has none older than `oldest`.
@@ -39,8 +38,8 @@ export async function greatestLags(db: Db, now: Date): Promise<Record<ConsumedFe
       oldest[consumer.feed] = Math.min(pending, oldest[consumer.feed] ?? Number.POSITIVE_INFINITY)
     }
   }
-  const lagOf = (feed: ConsumedFeed) => Math.max(0, (now.getTime() - (oldest[feed] ?? now.getTime())) / 1000)
-  return Object.fromEntries(consumedFeeds.map((feed) => [feed, lagOf(feed)])) as Record<ConsumedFeed, number>
+  const lagOf = (feed: FeedName) => Math.max(0, (now.getTime() - (oldest[feed] ?? now.getTime())) / 1000)
+  return Object.fromEntries(feedNames.map((feed) => [feed, lagOf(feed)])) as Record<FeedName, number>
 }
 
 /**
@@ -63,6 +62,6 @@ async function* unexpiredConsumers(db: Db, now: Date) {
 
 /** Returns true if a consumer's position is behind the feed's clock, which advances only when the feed changes. */
 function isBehind({ feed, acknowledged }: Consumer, clock: HostClock | undefined): boolean {
-  const last = clock?.[unfilteredFeeds[feed].counter] ?? 0
+  const last = clock?.[feeds[feed].counter] ?? 0
   return last * 1000 > (acknowledged?.getTime() ?? 0)
 }

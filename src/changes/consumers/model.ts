@@ -1,11 +1,11 @@
 import { modelOf } from '../../platform/mongo/collections.ts'
 import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
-import type { ConsumedFeed } from './schema.ts'
+import type { FeedName } from '../feeds.ts'
 
 const fields = {
   owner_id: field.number,
   key_id: field.number,
-  feed: field.literal<ConsumedFeed>(),
+  feed: field.literal<FeedName>(),
   name: field.text,
   /** Slot that the consumer occupies. The number of slots per key and feed limits the number of consumers. */
   slot: field.number,

@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/mongo/connection.ts'
+import { feeds, oldestAfter } from '../feeds.ts'
 import type { Consumer } from './model.ts'
-import { unfilteredFeeds } from './unfiltered-feeds.ts'
 
 /** A consumer's lag. */
 export interface Progress {
@@ -15,13 +15,13 @@ const countedPending = 10_000
 
 type ConsumerPosition = Pick<Consumer, 'owner_id' | 'feed' | 'acknowledged'>
 
-/** Returns how far a consumer is behind its host's unfiltered feed. */
+/** Returns how far a consumer is behind its host's feed. */
 export async function progressOf(db: Db, position: ConsumerPosition): Promise<Progress> {
   const { owner_id, feed, acknowledged } = position
   const oldestPending = await oldestPendingOf(db, position)
   if (oldestPending === null) return { pending: 0, oldestPending }
   const range = { after: acknowledged, limit: countedPending }
-  const pending = await unfilteredFeeds[feed].count(db, { owner_id }, range)
+  const pending = await feeds[feed].count(db, { owner_id }, range)
   return { pending, oldestPending }
 }
 
@@ -41,8 +41,7 @@ export async function progressOfAll(db: Db, consumers: ConsumerPosition[]): Prom
     const { owner_id, feed, acknowledged: after } = consumer
     const oldestPending = await oldestPendingOf(db, consumer)
     const range = { after, until, limit: countedPending - pending }
-    if (oldestPending && range.limit > 0)
-      pending += await unfilteredFeeds[feed].count(db, { owner_id }, range)
+    if (oldestPending && range.limit > 0) pending += await feeds[feed].count(db, { owner_id }, range)
     found.set(position, { pending, oldestPending })
     until = after ?? undefined
   }
@@ -50,10 +49,9 @@ export async function progressOfAll(db: Db, consumers: ConsumerPosition[]): Prom
 }
 
 /** Returns the version of the oldest change that a consumer has not acknowledged; null if there is none. */
-export async function oldestPendingOf(
+export function oldestPendingOf(
   db: Db,
   { owner_id, feed, acknowledged }: ConsumerPosition,
 ): Promise<Date | null> {
-  const { oldestAfter } = unfilteredFeeds[feed]
-  return oldestAfter(db, owner_id, acknowledged)
+  return oldestAfter(db, feeds[feed], owner_id, acknowledged)
 }

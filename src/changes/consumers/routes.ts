@@ -4,9 +4,10 @@ import type { AppContext } from '../../http/context.ts'
 import { Confirmation, Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { output } from '../../http/schema/fields.ts'
+import type { FeedName } from '../feeds.ts'
 import type { Consumer } from './model.ts'
 import { type Progress, progressOf, progressOfAll } from './progress.ts'
-import { type ConsumedFeed, ConsumerView, ConsumerWrite } from './schema.ts'
+import { ConsumerView, ConsumerWrite } from './schema.ts'
 import { serializeConsumer } from './serialize.ts'
 import { consumerSetOf, deleteConsumer, findConsumer, listConsumers } from './store.ts'
 import { nameProblems, putConsumer } from './write.ts'
@@ -18,7 +19,7 @@ export function consumerRoutes(app: AppContext) {
     .use(routesOf(app, 'messages'))
 }
 
-function routesOf(app: AppContext, feed: ConsumedFeed) {
+function routesOf(app: AppContext, feed: FeedName) {
   const access: Access = { permission: 'bookings.read', provider: true, window: 'insight' }
   const operation = `${feed === 'bookings' ? 'Booking' : 'Message'}Consumer`
   const show = async (consumer: Consumer) => serializeConsumer(consumer, await progressOf(app.db, consumer))

@@ -37,7 +37,3 @@ export const ConsumerView = withTitle(
   }),
 )
 export type ConsumerView = Static<typeof ConsumerView>
-
-/** The feeds that consumers can follow. */
-export const consumedFeeds = ['bookings', 'messages'] as const
-export type ConsumedFeed = (typeof consumedFeeds)[number]

@@ -2,20 +2,20 @@ import { notFound } from '../../core/errors.ts'
 import type { Caller } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { isDuplicate } from '../../platform/mongo/errors.ts'
+import type { FeedName } from '../feeds.ts'
 import { type Consumer, consumerModel } from './model.ts'
-import type { ConsumedFeed } from './schema.ts'
 
 /** The owner of the data, the key and the feed that a set of consumers belongs to. */
 export interface ConsumerSet {
   owner_id: number
   key_id: number
-  feed: ConsumedFeed
+  feed: FeedName
 }
 
 /** Returns the owner of the caller's consumers of a feed. */
 export function consumerSetOf(
   { ownerId, keyId }: Pick<Caller, 'ownerId' | 'keyId'>,
-  feed: ConsumedFeed,
+  feed: FeedName,
 ): ConsumerSet {
   return { owner_id: ownerId, key_id: keyId, feed }
 }

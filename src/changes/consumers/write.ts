@@ -6,8 +6,9 @@ import type { AppContext } from '../../http/context.ts'
 import { isSlug } from '../../http/path-ids.ts'
 import type { Caller } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
+import { type FeedName, feeds } from '../feeds.ts'
 import type { Consumer } from './model.ts'
-import type { ConsumedFeed, ConsumerWrite } from './schema.ts'
+import type { ConsumerWrite } from './schema.ts'
 import {
   type ConsumerSet,
   consumerSetOf,
@@ -16,7 +17,6 @@ import {
   listConsumers,
   moveConsumer,
 } from './store.ts'
-import { unfilteredFeeds } from './unfiltered-feeds.ts'
 
 /** Maximum number of consumers per key and feed. */
 const consumersPerKey = 20
@@ -65,14 +65,9 @@ export function nameProblems({ params }: Pick<CheckInput, 'params'>): Problem[] 
 }
 
 /** Rejects a version that the host has not assigned yet, because the consumer would skip all changes up to it. */
-async function requireKnown(
-  db: Db,
-  ownerId: number,
-  feed: ConsumedFeed,
-  version: Date | null,
-): Promise<void> {
+async function requireKnown(db: Db, ownerId: number, feed: FeedName, version: Date | null): Promise<void> {
   if (version === null) return
-  if (version > (await readHostClock(db, ownerId, unfilteredFeeds[feed].counter)))
+  if (version > (await readHostClock(db, ownerId, feeds[feed].counter)))
     throw invalidField('acknowledged', '"acknowledged" must be a version that the feed has shown')
 }
 

@@ -1,10 +1,7 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { cursorsOf } from '../../http/cursor.ts'
 import { text } from '../../http/schema/fields.ts'
-import type { FeedSource, FilterParameters } from '../sources/source.ts'
-
-/** Name of a feed. */
-export type FeedName = FeedSource<unknown, { owner_id: number }>['name']
+import { bookingParameters, type FeedName, messageParameters } from '../feeds.ts'
 
 const place = Type.Object({
   /** The version after which the page starts, in seconds. */
@@ -13,17 +10,14 @@ const place = Type.Object({
   page: Type.Integer({ minimum: 1, maximum: 999_999_999_999_999 }),
 })
 
-const start = {
+/** The query of a walk through either feed. */
+const walk = {
   per_page: Type.Integer({ minimum: 1, maximum: 100 }),
   /** Where the walk started, even if a consumer's position was the start. */
   updated_after: Type.Optional(text(19, { format: 'version', whenBlank: 'invalid' })),
+  ...bookingParameters,
+  ...messageParameters,
 }
-const id = Type.Optional(text(16, { format: 'id', whenBlank: 'invalid' }))
-const day = Type.Optional(text(10, { format: 'date', whenBlank: 'invalid' }))
-const sender = Type.Optional(Type.Union([Type.Literal('guest'), Type.Literal('host')]))
-
-/** The query of a walk through either feed. */
-const walk = { ...start, listing_id: id, checkout_after: day, booking_id: id, sender }
 export type WalkQuery = Static<TObject<typeof walk>>
 
 const cursors: Record<FeedName, ReturnType<typeof cursorsOf<typeof place, typeof walk>>> = {
@@ -32,7 +26,7 @@ const cursors: Record<FeedName, ReturnType<typeof cursorsOf<typeof place, typeof
 }
 
 /** The version after which a cursor continues, and its page's number. */
-interface FeedPosition {
+interface CursorPosition {
   version: Date
   page: number
 }
@@ -40,14 +34,14 @@ interface FeedPosition {
 /** Encodes a position in a feed and the query of its walk as an opaque string. */
 export function writeCursor(
   feed: FeedName,
-  { version, page }: FeedPosition,
-  query: FilterParameters & { per_page: number; updated_after?: string | undefined },
+  { version, page }: CursorPosition,
+  query: { [Name in keyof WalkQuery]: WalkQuery[Name] | undefined },
 ): string {
   return cursors[feed].write({ after: version.getTime() / 1000, page }, query)
 }
 
 /** Decodes a cursor; returns null for anything that is not a cursor of this feed. */
-export function readCursor(feed: FeedName, cursor: string): (FeedPosition & { query: WalkQuery }) | null {
+export function readCursor(feed: FeedName, cursor: string): (CursorPosition & { query: WalkQuery }) | null {
   const read = cursors[feed].read(cursor)
   if (!read) return null
   return { version: new Date(read.place.after * 1000), page: read.place.page, query: read.query }

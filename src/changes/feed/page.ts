@@ -1,17 +1,14 @@
-import { parseFeedTime, toVersion } from '../../host-clock/format.ts'
-import type { AppContext } from '../../http/context.ts'
-import { type PageRequest, type Pagination, pagination, skipOf } from '../../http/pagination.ts'
+import { type Pagination, pagination } from '../../http/pagination.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import type { FeedQuery, FeedSource } from '../sources/source.ts'
-import { readCursor, writeCursor } from './cursor.ts'
-import { PageEnds } from './page-ends.ts'
-import { cacheNextTotal, lastReadClock, type Matched, totalOf } from './total.ts'
+import type { Feed, OwnerFilter } from '../feeds.ts'
+import { nextCursor, type Position } from './position.ts'
+import { cacheNextTotal, lastReadClock, totalOf } from './total.ts'
 
 /**
  * Why no change can be lost (decisions §9).
  *
  * 1. Every booking change and every message takes the next version of its host's clock in its own transaction
- *    (`host-clock/host-clock-store.ts`). Versions are unique per host and follow the order in which changes become
+ *    (`host-clock/store.ts`). Versions are unique per host and follow the order in which changes become
  *    visible. A reader that has seen version `v` can see every change up to `v`, and changes that are not visible yet
  *    will have greater versions. So reading after `v` never skips a change, whatever is committed in the meantime.
  * 2. A changed booking only ever moves to the end. A reader that continues after the last row it received (by cursor,
@@ -23,99 +20,59 @@ import { cacheNextTotal, lastReadClock, type Matched, totalOf } from './total.ts
  * Reads use read concern majority on the primary, so a version that was returned is never rolled back.
  */
 
-/** One page of a feed: rows, and `meta.pagination` with the cursor of the next page. */
-export interface FeedPage<Row> {
+/** One page of a feed. */
+export interface Page<Row> {
   rows: Row[]
+  /** The version of the last row if more rows follow it; null on the last page. */
+  end: Date | null
+  /** The contract's `meta.pagination`, with the cursor of the next page. */
   pagination: Pagination & { next_cursor: string | null }
 }
 
-/** Reads one page of a host's new and changed rows, in version order. The cursor must already have been validated. */
-export async function readFeedPage<Row, Filter extends { owner_id: number }>(
-  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  source: FeedSource<Row, Filter>,
-  { filter, updated_after, cursor, identity, sent }: FeedQuery<Filter>,
-  { keyId, page }: { keyId: number; page: PageRequest },
-): Promise<FeedPage<Row>> {
-  const position = cursor === undefined ? null : readCursor(source.name, cursor)
-  const after = updated_after === undefined ? null : parseFeedTime(updated_after)
-  const matched: Matched<Filter> = { filter, after }
-  const ownerId = filter.owner_id
-  const clockBefore = lastReadClock(db, source, ownerId)
-  const ends = new PageEnds(db, ownerId, [ownerId, keyId, ...identity, page.perPage], clock(ownerId))
-  const { version, skip } = position
-    ? { version: position.version, skip: 0 }
-    : await startOf(db, source, matched, { page, ends })
+/** Reads the page at a position: the rows after its version, in version order. */
+export async function readPage<Row, Filter extends OwnerFilter>(
+  db: Db,
+  feed: Feed<Row, Filter>,
+  position: Position<Filter>,
+): Promise<Page<Row>> {
+  const { filter, start, after, perPage } = position
+  const clockBefore = lastReadClock(db, feed, filter.owner_id)
   // One extra row reveals whether there is a next page.
-  const found = await source.find(db, filter, version, { skip, limit: page.perPage + 1 })
-  const rows = found.slice(0, page.perPage)
+  const found = await feed.find(db, filter, after, { skip: 0, limit: perPage + 1 })
+  const rows = found.slice(0, perPage)
   const last = rows.at(-1)
-  const hasMore = found.length > page.perPage
-  const isFirst = page.page === 1 && !position
-  const isOnlyPage = isFirst && !hasMore
-  const end = hasMore && last ? source.versionOf(last) : undefined
-  const counting = isOnlyPage ? null : totalOf(db, source, matched)
-  const keepingEnd = end && !position ? ends.keep(page.page, end) : null
-  await Promise.all([counting, keepingEnd])
-  const counted = await counting
-  if (counted && end && isFirst && counted.clockMilliseconds === clockBefore)
-    cacheNextTotal(
-      db,
-      source,
-      { filter, after: end },
-      { total: counted.total - rows.length, clockMilliseconds: counted.clockMilliseconds },
-    )
-  const number = position?.page ?? page.page
-  const total = counted?.total ?? rows.length
-  const pages = pagination({ page: number, perPage: page.perPage }, total, rows.length)
-  const start = after ? toVersion(after) : undefined
-  const query = { per_page: page.perPage, updated_after: start, ...sent }
-  const next_cursor = end ? writeCursor(source.name, { version: end, page: number + 1 }, query) : null
+  const end = found.length > perPage && last ? feed.versionOf(last) : null
+  const isFirst = after?.getTime() === start?.getTime()
+  let total = rows.length
+  if (!isFirst || end) {
+    const counted = await totalOf(db, feed, position)
+    total = counted.total
+    const isUnchanged = counted.clockMilliseconds === clockBefore
+    if (isFirst && end && isUnchanged)
+      cacheNextTotal(db, feed, { filter, start: end }, { ...counted, total: total - rows.length })
+  }
   return {
     rows,
-    pagination: { ...pages, last_page: lastPageOf(pages, rows.length, hasMore), next_cursor },
+    end,
+    pagination: {
+      ...numbersOf(position, rows.length, { total, isLast: end === null }),
+      next_cursor: end ? nextCursor(feed, position, end) : null,
+    },
   }
 }
 
-/** Returns the version after which a page starts and, if the previous page's end is unknown, how many rows to skip. */
-async function startOf<Filter extends { owner_id: number }>(
-  db: Db,
-  source: CountedSource<Filter>,
-  matched: Matched<Filter>,
-  { page, ends }: { page: PageRequest; ends: PageEnds },
-): Promise<{ version: Date | null; skip: number }> {
-  if (page.page === 1) return { version: matched.after, skip: 0 }
-  const skip = skipOf(page)
-  const end = (await ends.before(page.page)) ?? (await fromEnd(db, source, matched, skip))
-  return end === null ? { version: matched.after, skip } : { version: end, skip: 0 }
-}
-
-/** The parts of a feed's source that find a row by counting from the feed's end. */
-type CountedSource<Filter extends { owner_id: number }> = Pick<
-  FeedSource<never, Filter>,
-  'name' | 'counter' | 'count' | 'versionFromEnd'
->
-
 /**
- * Returns the version of the last row before a page if that row is nearer to the feed's end than to its start, so that
- * a jump to the last page is fast. Otherwise returns null. If rows move to the feed's end in the meantime, the returned
- * version is earlier, so rows may be repeated but are never skipped.
+ * Returns the contract's numbers of a page. A page with rows and no next page is the last page; for an empty page, the
+ * last page's number is derived from the total.
  */
-async function fromEnd<Filter extends { owner_id: number }>(
-  db: Db,
-  source: CountedSource<Filter>,
-  { filter, after }: Matched<Filter>,
-  skip: number,
-): Promise<Date | null> {
-  const { total, clockMilliseconds: version } = await totalOf(db, source, { filter, after })
-  if (skip <= total / 2 || skip > total) return null
-  return source.versionFromEnd(db, filter, { after, until: new Date(version) }, total - skip)
-}
-
-/**
- * Returns the last page's number. A page with rows and no next page is the last page; for an empty page, the number is
- * derived from the total.
- */
-function lastPageOf({ current_page, last_page }: Pagination, rows: number, hasMore: boolean): number {
-  if (hasMore) return Math.max(current_page + 1, last_page)
-  return rows > 0 ? current_page : last_page
+function numbersOf(
+  { page, perPage }: Position,
+  rows: number,
+  { total, isLast }: { total: number; isLast: boolean },
+): Pagination {
+  const numbers = pagination({ page, perPage }, total, rows)
+  let { last_page } = numbers
+  if (!isLast) last_page = Math.max(page + 1, last_page)
+  else if (rows > 0) last_page = page
+  return { ...numbers, last_page }
 }

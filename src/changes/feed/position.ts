@@ -1,63 +1,108 @@
-import type { Problem } from '../../core/errors.ts'
+import { invalidField, type Problem } from '../../core/errors.ts'
 import { parseFeedTime, toVersion } from '../../host-clock/format.ts'
 import { othersThanIn } from '../../http/cursor.ts'
 import type { Caller } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import type { ConsumedFeed } from '../consumers/schema.ts'
-import { consumerSetOf, findConsumer } from '../consumers/store.ts'
-import { type FeedName, readCursor, type WalkQuery } from './cursor.ts'
+import { type ConsumerSet, consumerSetOf, findConsumer } from '../consumers/store.ts'
+import {
+  bookingParameters,
+  type Feed,
+  type FilterParameters,
+  messageParameters,
+  type OwnerFilter,
+} from '../feeds.ts'
+import { readCursor, type WalkQuery, writeCursor } from './cursor.ts'
 
-/** Query parameters that determine where a feed query continues. */
-export interface PositionQuery {
+/**
+ * Where one page of a feed is. A request's `cursor`, `updated_after`, `consumer`, `page` and filters are parsed into a
+ * position once; nothing else reads them.
+ */
+export interface Position<Filter extends OwnerFilter = OwnerFilter> {
+  /** Whose rows the page shows, and which of them. */
+  filter: Filter
+  /** The version after which the reader's walk starts; null for the beginning of the feed. `total` counts from here. */
+  start: Date | null
+  /** The version after which the page starts. Of a numbered page, only page 1 is known to start where its walk does. */
+  after: Date | null
+  /** The page's number in its walk. */
+  page: number
+  perPage: number
+  /** True if the request named the page by its number, which is 1 by default, and false if it has a cursor. */
+  isNumbered: boolean
+  /** The consumer at whose position the walk starts. */
+  consumer: { set: ConsumerSet; name: string } | undefined
+  /** The query parameters of the filter, which the next page's cursor keeps. */
+  parameters: FilterParameters
+}
+
+/** The query parameters that determine a position. */
+export interface PositionQuery extends FilterParameters {
   updated_after?: string
   consumer?: string
   cursor?: string
-}
-
-/** Other query parameters that are checked together with the position. */
-interface BesidePosition {
   page?: number
   per_page?: number
-  listing_id?: unknown
-  checkout_after?: unknown
-  booking_id?: unknown
-  sender?: unknown
 }
 
-const filtersOf = {
-  bookings: ['listing_id', 'checkout_after'],
-  messages: ['booking_id', 'sender'],
-} as const
-const filters = [...filtersOf.bookings, ...filtersOf.messages]
+export const defaultPerPage = 50
 
 /**
- * Returns a query with the parameters of its cursor's walk, which a client may leave out (decisions §9). A query without
- * a cursor is returned as it is. The cursor must already have been validated.
+ * Parses a request's query. A cursor has the query of its walk, which the request may leave out (decisions §9).
+ *
+ * @throws DomainError `not_found` if the owner does not have what a filter names, or the key has no such consumer;
+ * `validation` for a cursor that {@link positionProblems} would have refused
  */
-export function withWalk<Query extends PositionQuery>(
-  feed: FeedName,
-  query: Query,
-): Query & Partial<WalkQuery> {
-  const cursor = query.cursor === undefined ? null : readCursor(feed, query.cursor)
-  return cursor ? { ...query, ...cursor.query } : query
+export async function positionOf<Row, Filter extends OwnerFilter>(
+  db: Db,
+  feed: Feed<Row, Filter>,
+  caller: Pick<Caller, 'ownerId' | 'keyId'>,
+  query: PositionQuery,
+): Promise<Position<Filter>> {
+  const cursor = query.cursor === undefined ? undefined : readCursor(feed.name, query.cursor)
+  if (cursor === null) throw invalidField('cursor', notACursor)
+  const walk: PositionQuery = { ...query, ...cursor?.query }
+  const start = walk.updated_after === undefined ? null : parseFeedTime(walk.updated_after)
+  const parameters = ownParameters(feed, walk)
+  const consumer =
+    walk.consumer === undefined ? undefined : { set: consumerSetOf(caller, feed.name), name: walk.consumer }
+  const position = await followConsumer(db, {
+    start,
+    after: cursor ? cursor.version : start,
+    page: cursor?.page ?? walk.page ?? 1,
+    perPage: walk.per_page ?? defaultPerPage,
+    isNumbered: cursor === undefined,
+    consumer,
+    parameters,
+  })
+  return { ...position, filter: await feed.filterOf(db, caller.ownerId, parameters) }
 }
 
 /**
- * Returns the version after which a walk starts: `updated_after`, or the version that its consumer has acknowledged;
- * undefined for the beginning of the feed. A cursor's walk keeps its start, even if its consumer has moved on.
+ * Returns a position at the version that its consumer has acknowledged; the same position if it has no consumer or is
+ * already there. A cursor's walk keeps its start, even if its consumer has moved on.
  *
  * @throws DomainError `not_found` if the key has no such consumer
  */
-export async function walkStart(
-  db: Db,
-  caller: Pick<Caller, 'ownerId' | 'keyId'>,
-  feed: ConsumedFeed,
-  { updated_after, consumer: name, cursor }: PositionQuery,
-): Promise<string | undefined> {
-  if (name === undefined) return updated_after
-  const { acknowledged } = await findConsumer(db, consumerSetOf(caller, feed), name)
-  if (cursor !== undefined) return updated_after
-  return acknowledged ? toVersion(acknowledged) : undefined
+export async function followConsumer<
+  At extends Pick<Position, 'consumer' | 'isNumbered' | 'start' | 'after'>,
+>(db: Db, position: At): Promise<At> {
+  if (!position.consumer) return position
+  const { set, name } = position.consumer
+  const { acknowledged } = await findConsumer(db, set, name)
+  if (!position.isNumbered || acknowledged?.getTime() === position.start?.getTime()) return position
+  return { ...position, start: acknowledged, after: acknowledged }
+}
+
+/** Returns the cursor of the page that starts at a page's end. */
+export function nextCursor(feed: Feed, position: Position, end: Date): string {
+  const { start, page, perPage, parameters } = position
+  const walk = { per_page: perPage, updated_after: start ? toVersion(start) : undefined, ...parameters }
+  return writeCursor(feed.name, { version: end, page: page + 1 }, walk)
+}
+
+/** True if the position's pages show only some of the owner's rows. */
+export function isFiltered({ parameters }: Position): boolean {
+  return Object.values(parameters).some((value) => value !== undefined)
 }
 
 /**
@@ -67,18 +112,17 @@ export async function walkStart(
  * filter hides would be acknowledged unseen or stay pending forever. A cursor continues its own walk (decisions §9).
  */
 export function positionProblems(
-  feed: FeedName,
-): (query: PositionQuery & BesidePosition, isValidAt: (path: string) => boolean) => Problem[] {
+  feed: Feed,
+): (query: PositionQuery, isValidAt: (path: string) => boolean) => Problem[] {
   return (query, isValidAt) => {
-    const problems = onePosition(query)
+    const problems = consumerProblems(query)
     if (query.cursor === undefined || !isValidAt('cursor')) return problems
-    const cursor = readCursor(feed, query.cursor)
-    if (cursor === null) return [...problems, invalidCursor('must be the "next_cursor" of a page')]
-    const own = Object.fromEntries(filtersOf[feed].map((filter) => [filter, query[filter]]))
+    const cursor = readCursor(feed.name, query.cursor)
+    if (cursor === null) return [...problems, invalidCursor(notACursor)]
     const { per_page, updated_after } = query
     const isTime = updated_after !== undefined && isValidAt('updated_after')
     const start = isTime ? toVersion(parseFeedTime(updated_after)) : undefined
-    const sent = { per_page, updated_after: start, ...own }
+    const sent = { per_page, updated_after: start, ...ownParameters(feed, query) }
     return [
       ...problems,
       ...unfitForCursor(query, cursor.query),
@@ -87,32 +131,12 @@ export function positionProblems(
   }
 }
 
-/** Returns the problems with parameters that a cursor cannot be combined with, whatever their values. */
-function unfitForCursor({ consumer, page }: PositionQuery & BesidePosition, walk: WalkQuery): Problem[] {
-  const problems: Problem[] = []
-  if (page !== undefined)
-    problems.push({
-      path: 'page',
-      code: 'invalid',
-      message: '"page" must not be sent together with "cursor"',
-    })
-  if (consumer !== undefined && filters.some((filter) => walk[filter] !== undefined))
-    problems.push(
-      invalidCursor('must come from a page without filters if it is sent together with "consumer"'),
-    )
-  return problems
-}
+const allParameters = Object.keys({
+  ...bookingParameters,
+  ...messageParameters,
+}) as (keyof FilterParameters)[]
 
-function invalidCursor(demand: string): Problem {
-  return { path: 'cursor', code: 'invalid', message: `"cursor" ${demand}` }
-}
-
-function onePosition({
-  updated_after,
-  consumer,
-  page = 1,
-  ...others
-}: PositionQuery & BesidePosition): Problem[] {
+function consumerProblems({ updated_after, consumer, page = 1, ...others }: PositionQuery): Problem[] {
   if (consumer === undefined) return []
   const problems: Problem[] = []
   const report = (path: string, message: string) => problems.push({ path, code: 'invalid', message })
@@ -120,8 +144,36 @@ function onePosition({
     report('updated_after', '"updated_after" must not be sent together with "consumer"')
   if (page > 1)
     report('page', '"page" must be 1 with "consumer"; acknowledge and read again, or follow "next_cursor"')
-  for (const filter of filters)
-    if (others[filter] !== undefined)
-      report(filter, `"${filter}" must not be sent together with "consumer", which follows the whole feed`)
+  for (const name of allParameters)
+    if (others[name] !== undefined)
+      report(name, `"${name}" must not be sent together with "consumer", which follows the whole feed`)
   return problems
+}
+
+const notACursor = '"cursor" must be the "next_cursor" of a page'
+
+/** Returns the problems with parameters that a cursor cannot be combined with, whatever their values. */
+function unfitForCursor({ consumer, page }: PositionQuery, walk: WalkQuery): Problem[] {
+  const problems: Problem[] = []
+  if (page !== undefined)
+    problems.push({
+      path: 'page',
+      code: 'invalid',
+      message: '"page" must not be sent together with "cursor"',
+    })
+  if (consumer !== undefined && allParameters.some((name) => walk[name] !== undefined))
+    problems.push(
+      invalidCursor('"cursor" must come from a page without filters if it is sent together with "consumer"'),
+    )
+  return problems
+}
+
+function invalidCursor(message: string): Problem {
+  return { path: 'cursor', code: 'invalid', message }
+}
+
+/** Returns the parameters of a query that filter this feed. */
+function ownParameters(feed: Feed, query: FilterParameters): FilterParameters {
+  const names = Object.keys(feed.parameters) as (keyof FilterParameters)[]
+  return Object.fromEntries(names.map((name) => [name, query[name]]))
 }

@@ -1,50 +1,57 @@
 import { Elysia } from 'elysia'
+import type { Access } from '../../http/access.ts'
+import { confirmKey } from '../../http/authorization.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
-import { pageQuery } from '../../http/pagination.ts'
-import { requestObject } from '../../http/schema/fields.ts'
-import { prepareDetails } from '../../stays/bookings/serialize.ts'
+import { prefersPeek } from '../../http/prefer.ts'
+import type { Caller } from '../../http/request.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import type { StoredBooking } from '../../stays/bookings/model.ts'
+import type { BookingChange, ChangeFilter } from '../../stays/bookings/store.ts'
 import { serializeMessageItem } from '../../stays/messages/serialize.ts'
-import { bookingFeed, bookingFeedInFull, messageFeed } from '../sources/source.ts'
-import { toFeedQuery } from './bookings.ts'
-import { toMessageFeedQuery } from './messages.ts'
-import { positionProblems, withWalk } from './position.ts'
-import { FeedPage, FeedPagination, feedFilters, MessageFeedPage, messageFilters } from './schema.ts'
-import { serializeFeedItem } from './serialize.ts'
-import { defaultPerPage, readOrAwaitPage } from './wait.ts'
+import { bookingFeed, bookingFeedInFull, type Feed, messageFeed, type OwnerFilter } from '../feeds.ts'
+import { readVersion } from '../reads/read-version.ts'
+import { hold } from './hold.ts'
+import { NumberedPages } from './numbered-pages.ts'
+import { type Page, readPage } from './page.ts'
+import { isFiltered, type Position, type PositionQuery, positionOf } from './position.ts'
+import {
+  BookingFeedQuery,
+  type FeedItem,
+  FeedPage,
+  FeedPagination,
+  MessageFeedPage,
+  MessageFeedQuery,
+} from './schema.ts'
+import { serializeFeedItem, serializeInFull } from './serialize.ts'
 
-const paging = pageQuery(defaultPerPage, 100)
-
-/** Routes of the booking feed (contract, Endpoints; decisions §9) and the message feed (decisions §17). */
+/**
+ * The booking feed (contract, Endpoints; decisions §9) and the message feed (decisions §17). A request takes five
+ * steps:
+ *
+ * 1. Its query is checked (`schema.ts`) and parsed into a position (`position.ts`, `cursor.ts`).
+ * 2. The page at the position is read (`page.ts`); a page that is named by its number, by way of `numbered-pages.ts`.
+ * 3. If the page is empty and the request waits, it is held until the page has a row (`hold.ts`).
+ * 4. What the page tells about its reader is noted.
+ * 5. The rows are serialized.
+ *
+ * `serve` takes steps 1 to 4 for either feed. What a feed is, is said in `../feeds.ts`.
+ */
 export function feedRoutes(app: AppContext) {
   return new Elysia({ prefix: '/integrations/:provider' })
     .use(guard(app))
     .get(
       '/bookings',
       async (context) => {
-        const ask = () => toFeedQuery(app.db, context.caller, withWalk('bookings', context.query))
-        if (context.query.include === undefined) {
-          const { rows, pagination } = await readOrAwaitPage(app, bookingFeed, context, ask)
-          return ok(context, { Bookings: rows.map(serializeFeedItem) }, { pagination })
-        }
-        const { rows, pagination } = await readOrAwaitPage(app, bookingFeedInFull, context, ask)
-        const detailOf = await prepareDetails(app.db, context.caller.ownerId, rows)
-        const Bookings = rows.map((booking) => ({
-          ...serializeFeedItem(booking),
-          Booking: detailOf(booking),
-        }))
+        const view = context.query.include === 'detail' ? inFull : inBrief
+        const { rows, pagination } = await serve(app, view.feed, context)
+        const Bookings = await view.serialize(app.db, context.caller.ownerId, rows)
         return ok(context, { Bookings }, { pagination })
       },
       {
-        access: {
-          permission: 'bookings.read',
-          provider: true,
-          conditional: true,
-          feed: true,
-          errors: ['not_found'],
-        },
-        query: requestObject({ ...paging, ...feedFilters }, positionProblems('bookings')),
+        access,
+        query: BookingFeedQuery,
         response: { 200: Envelope(FeedPage, { pagination: FeedPagination }) },
         detail: {
           tags: ['Booking feed'],
@@ -56,21 +63,108 @@ export function feedRoutes(app: AppContext) {
     .get(
       '/messages',
       async (context) => {
-        const ask = () => toMessageFeedQuery(app.db, context.caller, withWalk('messages', context.query))
-        const { rows, pagination } = await readOrAwaitPage(app, messageFeed, context, ask)
+        const { rows, pagination } = await serve(app, messageFeed, context)
         return ok(context, { messages: rows.map(serializeMessageItem) }, { pagination })
       },
       {
-        access: {
-          permission: 'bookings.read',
-          provider: true,
-          conditional: true,
-          feed: true,
-          errors: ['not_found'],
-        },
-        query: requestObject({ ...paging, ...messageFilters }, positionProblems('messages')),
+        access,
+        query: MessageFeedQuery,
         response: { 200: Envelope(MessageFeedPage, { pagination: FeedPagination }) },
         detail: { tags: ['Messages'], operationId: 'pollMessages', summary: 'Poll for new messages' },
       },
     )
+}
+
+const access: Access = {
+  permission: 'bookings.read',
+  provider: true,
+  conditional: true,
+  feed: true,
+  errors: ['not_found'],
+}
+
+/** How the booking feed's rows are read and shown. */
+interface BookingView<Row extends BookingChange> {
+  feed: Feed<Row, ChangeFilter>
+  serialize(db: Db, ownerId: number, rows: Row[]): FeedItem[] | Promise<FeedItem[]>
+}
+
+const inBrief: BookingView<BookingChange> = {
+  feed: bookingFeed,
+  serialize: (_db, _ownerId, rows) => rows.map(serializeFeedItem),
+}
+
+const inFull: BookingView<StoredBooking> = {
+  feed: bookingFeedInFull,
+  serialize: serializeInFull,
+}
+
+/** The parts of a request that its page depends on. */
+interface FeedRequest {
+  request: Request
+  query: PositionQuery & { wait?: number }
+  caller: Caller
+  set: { headers: Record<string, string | number | undefined> }
+}
+
+/**
+ * Reads the page that a request asks for, and holds the request if the page is empty.
+ *
+ * @throws DomainError `not_found` as {@link positionOf}; after a wait, `auth` if the key is no longer usable, and
+ * `forbidden` if it is no longer accepted from the caller's address
+ */
+async function serve<Row, Filter extends OwnerFilter>(
+  app: AppContext,
+  feed: Feed<Row, Filter>,
+  { request, query, caller, set }: FeedRequest,
+): Promise<Page<Row>> {
+  const seconds = Math.min(query.wait ?? 0, caller.maxHoldSeconds ?? Number.POSITIVE_INFINITY)
+  const deadline = performance.now() + seconds * 1000
+  const position = await positionOf(app.db, feed, caller, query)
+  const read = (at: Position<Filter>) => {
+    if (!at.isNumbered) return readPage(app.db, feed, at)
+    return new NumberedPages(app.db, feed, at, { keyId: caller.keyId, now: app.clock(caller.ownerId) }).read()
+  }
+  let page = await read(position)
+  const isLaterPage = position.isNumbered && position.page > 1
+  if (page.rows.length === 0 && seconds > 0 && !isLaterPage) {
+    const held = await hold(app, feed, { request, caller, position, deadline, read })
+    if (held) {
+      page = held
+      noteDelivery(app, feed, caller, page.rows[0])
+      if (app.heldRequests.ending.aborted) set.headers.connection = 'close'
+      Object.assign(set.headers, await confirmKey(app, request.headers, caller.address))
+    }
+  }
+  if (!prefersPeek(request.headers)) noteRead(app, feed, caller, { position, last: page.rows.at(-1) })
+  return page
+}
+
+/** Maximum age, in seconds, of a change that can have ended a wait. */
+const longestDelivery = 60
+
+/** Records the time between the first change on a page and the end of the wait for it. */
+function noteDelivery<Row>(
+  { metrics, clock }: AppContext,
+  feed: Feed<Row>,
+  { isSandbox }: Caller,
+  first: Row | undefined,
+): void {
+  if (isSandbox || first === undefined) return
+  const seconds = (clock().getTime() - feed.versionOf(first).getTime()) / 1000
+  // An older change did not end the wait. The row was returned because the reader's consumer was moved back.
+  if (seconds <= longestDelivery) metrics.observeDelivery(seconds)
+}
+
+/** Notes how far the key has read the feed. A page with a filter does not count, because it hides changes. */
+function noteRead<Row>(
+  { reads, clock }: AppContext,
+  feed: Feed<Row>,
+  caller: Caller,
+  { position, last }: { position: Position; last: Row | undefined },
+): void {
+  if (isFiltered(position)) return
+  const { start } = position
+  const lastVersion = last === undefined ? null : feed.versionOf(last)
+  reads.note(caller, feed.name, readVersion({ start, last: lastVersion, now: clock() }))
 }

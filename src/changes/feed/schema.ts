@@ -1,9 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Pagination } from '../../http/pagination.ts'
-import { dateInQuery, idInQuery, output, responseObject, text, withTitle } from '../../http/schema/fields.ts'
+import { Pagination, pageQuery } from '../../http/pagination.ts'
+import { output, requestObject, responseObject, text, withTitle } from '../../http/schema/fields.ts'
 import { BookingDetail, bookingFields } from '../../stays/bookings/schema.ts'
 import { MessageItem } from '../../stays/messages/schema.ts'
-import { type FeedName, writeCursor } from './cursor.ts'
+import { bookingFeed, bookingParameters, type FeedName, messageFeed, messageParameters } from '../feeds.ts'
+import { writeCursor } from './cursor.ts'
+import { defaultPerPage, positionProblems } from './position.ts'
 
 /** Query parameters for the position in a feed. */
 const positionIn = (feed: FeedName) => ({
@@ -46,32 +48,30 @@ const waiting = {
   ),
 }
 
-/** Query parameters of the booking feed, except `page` and `per_page` (contract, Booking feed). */
-export const feedFilters = {
-  ...positionIn('bookings'),
-  ...waiting,
-  checkout_after: dateInQuery('Only stays that end on or after this day', '2026-01-31'),
-  listing_id: idInQuery('Only bookings of this listing', '2001'),
-  include: Type.Optional(
-    Type.Literal('detail', {
-      description: '`detail` adds the whole booking to each item, as the detail route returns it',
-      example: 'detail',
-    }),
-  ),
-}
+const paging = pageQuery(defaultPerPage, 100)
 
-/** Query parameters of the message feed, except `page` and `per_page` (decisions §17). */
-export const messageFilters = {
-  ...positionIn('messages'),
-  ...waiting,
-  booking_id: idInQuery('Only messages of this booking', '5002'),
-  sender: Type.Optional(
-    Type.Union([Type.Literal('guest'), Type.Literal('host')], {
-      description: 'Only messages from this sender',
-      example: 'guest',
-    }),
-  ),
-}
+/** Query of the booking feed (contract, Booking feed). */
+export const BookingFeedQuery = requestObject(
+  {
+    ...paging,
+    ...positionIn('bookings'),
+    ...waiting,
+    ...bookingParameters,
+    include: Type.Optional(
+      Type.Literal('detail', {
+        description: '`detail` adds the whole booking to each item, as the detail route returns it',
+        example: 'detail',
+      }),
+    ),
+  },
+  positionProblems(bookingFeed),
+)
+
+/** Query of the message feed (decisions §17). */
+export const MessageFeedQuery = requestObject(
+  { ...paging, ...positionIn('messages'), ...waiting, ...messageParameters },
+  positionProblems(messageFeed),
+)
 
 const { booking_id, listing_id, room_type_id, checkin_at, checkout_at, status_word, version } = bookingFields
 

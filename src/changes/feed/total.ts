@@ -1,21 +1,62 @@
 import { readHostClock } from '../../host-clock/store.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import type { FeedSource } from '../sources/source.ts'
+import type { Feed, OwnerFilter } from '../feeds.ts'
 
-/** The rows that a feed query matches: those after a version that pass a filter. */
-export interface Matched<Filter> {
+/** A walk through a feed: the rows after a version that pass a filter. */
+interface Walk<Filter> {
   filter: Filter
-  after: Date | null
+  start: Date | null
 }
 
-/** The number of rows that match a feed query. */
-export interface Total {
+/** The number of rows of a walk. */
+interface Total {
   total: number
   /** The host's clock in milliseconds, as read just before the rows were counted. */
   clockMilliseconds: number
 }
 
-const maxCachedTotals = 1000
+/**
+ * Returns the number of rows of a walk. Rows are counted again whenever the host's clock has moved, so the total is
+ * exact in every process.
+ */
+export async function totalOf<Filter extends OwnerFilter>(
+  db: Db,
+  feed: Feed<unknown, Filter>,
+  walk: Walk<Filter>,
+): Promise<Total> {
+  const { filter, start } = walk
+  const { totals, clocks } = cacheOf(db)
+  const cached = totals.get(keyOf(feed, walk))
+  const clockMilliseconds = (await readHostClock(db, filter.owner_id, feed.counter)).getTime()
+  if (clocks.size >= maxCached) clocks.clear()
+  clocks.set(clockKey(feed, filter.owner_id), clockMilliseconds)
+  if (cached?.clockMilliseconds === clockMilliseconds) return cached
+  const total = { total: await feed.count(db, filter, { after: start }), clockMilliseconds }
+  keep(db, feed, walk, total)
+  return total
+}
+
+/**
+ * Returns the host's clock in milliseconds, as this process last read it; undefined if it has not been read yet. While
+ * the clock still has this value, the feed has not changed.
+ */
+export function lastReadClock(db: Db, feed: Feed, ownerId: number): number | undefined {
+  return cacheOf(db).clocks.get(clockKey(feed, ownerId))
+}
+
+/**
+ * Caches the total of the walk that continues after a page's last row. This total is the page's total minus its number
+ * of rows. A reader that sends each page's last version as its next position therefore does not trigger a count for
+ * every page. The result is correct only if nothing changed between the read and the count (see {@link lastReadClock}).
+ */
+export function cacheNextTotal<Filter extends OwnerFilter>(
+  db: Db,
+  feed: Feed<unknown, Filter>,
+  next: Walk<Filter>,
+  { total, clockMilliseconds }: Total,
+): void {
+  keep(db, feed, next, { total: Math.max(0, total), clockMilliseconds })
+}
 
 interface Cache {
   totals: Map<string, Total>
@@ -24,6 +65,7 @@ interface Cache {
 }
 
 const caches = new WeakMap<Db, Cache>()
+const maxCached = 1000
 
 function cacheOf(db: Db): Cache {
   const cache = caches.get(db) ?? { totals: new Map(), clocks: new Map() }
@@ -31,58 +73,16 @@ function cacheOf(db: Db): Cache {
   return cache
 }
 
-type Host = { owner_id: number }
-type Source<Filter extends Host> = Pick<FeedSource<never, Filter>, 'name' | 'counter' | 'count'>
-
-/**
- * Returns the host's clock in milliseconds, as this process last read it; undefined if it has not been read yet. While
- * the clock still has this value, the feed has not changed.
- */
-export function lastReadClock(db: Db, { name }: Source<never>, ownerId: number): number | undefined {
-  return cacheOf(db).clocks.get(`${name}/${ownerId}`)
-}
-
-function keyOf(feed: string, { filter, after }: Matched<Host>): string {
-  return JSON.stringify([feed, filter, after])
-}
-
-/**
- * Returns the number of rows that a feed query matches. Rows are counted again whenever the host's clock has moved, so
- * the total is exact in every process.
- */
-export async function totalOf<Filter extends Host>(
-  db: Db,
-  source: Source<Filter>,
-  matched: Matched<Filter>,
-): Promise<Total> {
-  const { filter, after } = matched
-  const cache = cacheOf(db)
-  const cached = cache.totals.get(keyOf(source.name, matched))
-  const clockMilliseconds = (await readHostClock(db, filter.owner_id, source.counter)).getTime()
-  if (cache.clocks.size >= maxCachedTotals) cache.clocks.clear()
-  cache.clocks.set(`${source.name}/${filter.owner_id}`, clockMilliseconds)
-  if (cached?.clockMilliseconds === clockMilliseconds) return cached
-  const total = { total: await source.count(db, filter, { after }), clockMilliseconds }
-  keep(db, source.name, matched, total)
-  return total
-}
-
-/**
- * Caches the total of the query that continues after a page's last row. This total is the page's total minus its number
- * of rows. A reader that sends each page's last version as its next position therefore does not trigger a count for
- * every page. The result is correct only if nothing changed between the read and the count (see {@link lastReadClock}).
- */
-export function cacheNextTotal<Filter extends Host>(
-  db: Db,
-  { name }: Source<Filter>,
-  next: Matched<Filter>,
-  { total, clockMilliseconds: version }: Total,
-): void {
-  keep(db, name, next, { total: Math.max(0, total), clockMilliseconds: version })
-}
-
-function keep(db: Db, feed: string, matched: Matched<Host>, total: Total): void {
+function keep(db: Db, feed: Feed, walk: Walk<OwnerFilter>, total: Total): void {
   const { totals } = cacheOf(db)
-  if (totals.size >= maxCachedTotals) totals.clear()
-  totals.set(keyOf(feed, matched), total)
+  if (totals.size >= maxCached) totals.clear()
+  totals.set(keyOf(feed, walk), total)
+}
+
+function keyOf({ name }: Feed, { filter, start }: Walk<OwnerFilter>): string {
+  return JSON.stringify([name, filter, start])
+}
+
+function clockKey({ name }: Feed, ownerId: number): string {
+  return `${name}/${ownerId}`
 }

@@ -1,7 +1,7 @@
 import { toVersion } from '../../host-clock/format.ts'
 import type { Counter, HostClock } from '../../host-clock/model.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { bookingFeedInFull, type FeedSource, messageFeed } from '../sources/source.ts'
+import { bookingFeedInFull, type Feed, messageFeed } from '../feeds.ts'
 import { type Hint, type HintData, hintOf, type WebhookEvent } from './hint.ts'
 import type { Webhook } from './model.ts'
 import type { Positions } from './store.ts'
@@ -26,11 +26,11 @@ interface HintFeed {
 
 /** Whole bookings are read, because the feed's own rows contain no trace. */
 const hintFeeds = [
-  hintFeed('booking.changed', 'bookings_seen', bookingFeedInFull, ({ id, listing_id }) => ({
+  hintFeed(bookingFeedInFull, 'bookings_seen', ({ id, listing_id }) => ({
     booking_id: id,
     listing_id,
   })),
-  hintFeed('message.created', 'messages_seen', messageFeed, ({ id, booking_id, listing_id }) => ({
+  hintFeed(messageFeed, 'messages_seen', ({ id, booking_id, listing_id }) => ({
     booking_id,
     listing_id,
     message_id: id,
@@ -39,9 +39,8 @@ const hintFeeds = [
 
 /** @param dataOf returns a hint's data for a row, except the row's version */
 function hintFeed<Row extends { trace: string | null }>(
-  event: WebhookEvent,
+  { event, counter, find, versionOf }: Feed<Row>,
   position: keyof Positions,
-  { counter, find, versionOf }: FeedSource<Row, { owner_id: number }>,
   dataOf: (row: Row) => Omit<HintData, 'version'>,
 ): HintFeed {
   const toHint = (row: Row): NewHint => {

@@ -21,6 +21,7 @@ async function hostWith(count: number) {
   const page = async (query: string) => {
     const { body } = await actor.send('GET', `${path}?per_page=3${query}`)
     return {
+      items: body.data.Bookings,
       ids: body.data.Bookings.map(({ booking_id }: { booking_id: number }) => booking_id),
       pagination: body.meta.pagination,
     }
@@ -59,6 +60,15 @@ test('a page whose predecessor was never read is found by counting', async () =>
   const { ids, page } = await hostWith(11)
   for (const number of [5, 4, 3, 2])
     expect((await page(`&page=${number}`)).ids).toEqual(ids.slice(3 * (number - 1), 3 * number))
+})
+
+test('a page past the end is empty, also if nothing follows updated_after', async () => {
+  const { ids, page } = await hostWith(4)
+  const { version } = (await page('&page=2')).items.at(-1)
+  const later = `&updated_after=${encodeURIComponent(version)}`
+  const pages = { far: await page('&page=99'), later: await page(`${later}&page=2`) }
+  expect(pages.far).toMatchObject({ ids: [], pagination: { total: ids.length, last_page: 2, from: null } })
+  expect(pages.later).toMatchObject({ ids: [], pagination: { total: 0, last_page: 1, from: null } })
 })
 
 test('bookings that change between two pages appear again later, and no other booking is skipped', async () => {

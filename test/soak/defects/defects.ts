@@ -204,8 +204,8 @@ const rows: Row[] = [
     'increase[counter] = 0',
     'bookings feed',
   ],
-  ['a last page that is missed', 'found.length > page.perPage', 'found.length > page.perPage + 1', 'feed'],
-  ['a wait on a later page', 'page.page > 1 ||', '', 'feed'],
+  ['a last page that is missed', 'found.length > perPage', 'found.length > perPage + 1', 'feed'],
+  ['a wait on a later page', ' && !isLaterPage', '', 'feed'],
   ['a request with two positions', 'if (updated_after !== undefined)', 'if (false)', 'consumers'],
   [
     'a request with two different keys',
@@ -319,6 +319,24 @@ const rows: Row[] = [
     'if (current) return current',
     '',
     'access/keys',
+  ],
+  [
+    'a poll that stops in the middle of a page and acknowledges nothing of it',
+    'await changes.acknowledge(handledOnPage)',
+    '',
+    'cli/consumer.test.ts',
+  ],
+  [
+    'a consumer that is moved back while a request waits for it',
+    ' || position !== known',
+    '',
+    'changes/feed/wait.test.ts',
+  ],
+  [
+    'a page past the end of a feed that begins again',
+    '?? start\n',
+    '?? null\n',
+    'changes/feed/pages.test.ts',
   ],
   ['a change that is not saved', 'checkpoint.save(item.version)\n', '', 'cli/poll.test.ts'],
   [

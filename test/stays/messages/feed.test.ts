@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { toMessageFeedQuery } from '../../../src/changes/feed/messages.ts'
-import { readFeedPage } from '../../../src/changes/feed/page.ts'
-import { messageFeed } from '../../../src/changes/sources/source.ts'
+import { readPage } from '../../../src/changes/feed/page.ts'
+import { positionOf } from '../../../src/changes/feed/position.ts'
+import { messageFeed } from '../../../src/changes/feeds.ts'
 import { advanceHostClock } from '../../../src/host-clock/store.ts'
 import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
 import { type Actor, seedBooking, testApp } from '../../support/app.ts'
@@ -163,11 +163,8 @@ test('in the sandbox a guest can be made to reply, but not in a closed conversat
 
 test('if a sandbox is cleared during a request, the feed is empty and a write is a retryable conflict', async () => {
   const gone = { ownerId: 987_654_321, keyId: 987_654_321 }
-  const question = await toMessageFeedQuery(db, gone, {})
-  const { rows } = await readFeedPage(service.live, messageFeed, question, {
-    ...gone,
-    page: { page: 1, perPage: 50 },
-  })
+  const position = await positionOf(db, messageFeed, gone, {})
+  const { rows } = await readPage(db, messageFeed, position)
   expect(rows).toEqual([])
   const write = inTransaction(db, 'gone', (session) =>
     advanceHostClock(db, session, { ownerId: gone.ownerId, now: new Date(), withMessage: true }),

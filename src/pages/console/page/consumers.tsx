@@ -1,12 +1,13 @@
 import { useCallback } from 'preact/hooks'
-import type { ConsumedFeed, ConsumerView } from '../../../changes/consumers/schema.ts'
+import type { ConsumerView } from '../../../changes/consumers/schema.ts'
+import type { FeedName } from '../../../changes/feeds.ts'
 import type { Api, Environment } from './api.ts'
 import { showAge, showCount } from './format.ts'
 import { type LoadOptions, useLoaded } from './hooks.ts'
 import { type Column, Table } from './lists.tsx'
 import { DocsLink, EmptyState, LoadedContent } from './parts.tsx'
 
-type ConsumerRow = ConsumerView & { feed: ConsumedFeed }
+type ConsumerRow = ConsumerView & { feed: FeedName }
 
 /** Loads both feeds' consumers. The consumer with the oldest pending change is first. */
 async function loadConsumers(api: Api, environment: Environment, turn: LoadOptions): Promise<ConsumerRow[]> {

@@ -1,8 +1,8 @@
 import { findSuspendedHostIds } from '../../access/hosts/store.ts'
-import { findReadPositions } from '../../access/keys/store.ts'
+import { findReadPositions } from '../../access/keys/reads-store.ts'
 import { findClocks } from '../../host-clock/change-store.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { unfilteredFeeds } from '../consumers/unfiltered-feeds.ts'
+import { bookingFeed, oldestAfter } from '../feeds.ts'
 
 /**
  * Returns the age in seconds of the oldest booking change that no key of its host has read; 0 if there is none
@@ -24,7 +24,7 @@ export async function oldestUnreadSeconds(db: Db, now: Date): Promise<number> {
     // Hosts are sorted by read position, so no remaining host can have an older unread change.
     if (read.getTime() >= oldest) break
     if (suspended.has(host_id)) continue
-    const unread = await unfilteredFeeds.bookings.oldestAfter(db, host_id, read)
+    const unread = await oldestAfter(db, bookingFeed, host_id, read)
     oldest = Math.min(oldest, unread?.getTime() ?? oldest)
   }
   return (now.getTime() - oldest) / 1000

@@ -19,7 +19,7 @@ async function watched() {
       ahead += seconds * 1000
     },
     async unread() {
-      await service.live.usage.flush()
+      await service.live.reads.flush()
       return (await scrapeOf(service, METRICS_TOKEN)).get('feed_oldest_unread_seconds') as number
     },
   }

@@ -1,0 +1,36 @@
+import type { Db } from '../../platform/mongo/connection.ts'
+import { keyModel } from './model.ts'
+
+/** Stores the versions up to which keys have read the booking feed. A version that is stored already never falls. */
+export async function raiseReadVersions(db: Db, versions: Map<number, Date>): Promise<void> {
+  const operations = [...versions].map(([id, bookings_read]) => ({
+    updateOne: { filter: { id }, update: { $max: { bookings_read } } },
+  }))
+  if (operations.length > 0) await keyModel(db).bulkWrite(operations)
+}
+
+/** A host and the latest version up to which any of its keys has read the booking feed. */
+export interface ReadPosition {
+  host_id: number
+  read: Date
+}
+
+/**
+ * Returns the read position of each host that has read the booking feed and still has a key with access to it, furthest
+ * behind first.
+ */
+export function findReadPositions(db: Db, now: Date): Promise<ReadPosition[]> {
+  const mayRead = {
+    $and: [
+      '$active',
+      { $in: ['bookings.read', '$permissions'] },
+      { $or: [{ $eq: ['$expires_at', null] }, { $gt: ['$expires_at', now] }] },
+    ],
+  }
+  return keyModel(db).aggregate<ReadPosition>([
+    { $group: { _id: '$host_id', read: { $max: '$bookings_read' }, mayRead: { $max: mayRead } } },
+    { $match: { read: { $ne: null }, mayRead: true } },
+    { $project: { _id: 0, host_id: '$_id', read: 1 } },
+    { $sort: { read: 1 } },
+  ])
+}
