@@ -1,16 +1,16 @@
-import type { HostClock } from '../../host-clock/model.ts'
-import type { Db } from '../../platform/mongo/connection.ts'
+import type { HostClock } from '../../../host-clock/model.ts'
+import type { Db } from '../../../platform/mongo/connection.ts'
 import {
   findDue,
   findInFlight,
   type InFlight,
   newDelivery,
   type WaitingDelivery,
-} from './deliveries-store.ts'
-import { type HintReader, type NewHint, positionsAfter, positionsAt } from './feeds.ts'
-import type { Webhook, WebhookDelivery } from './model.ts'
-import { maxPerSecondOfWebhook, type OriginContext, type Turn, takeTurns } from './origin-limit.ts'
-import type { Positions } from './store.ts'
+} from '../deliveries-store.ts'
+import { type HintReader, type NewHint, positionsAfter, positionsAt } from '../feeds.ts'
+import type { Webhook, WebhookDelivery } from '../model.ts'
+import type { Positions } from '../store.ts'
+import { maxPerSecondOfWebhook, type OriginContext, type Turn, takeTurns } from './limits.ts'
 
 /** Maximum number of concurrent attempts to one webhook (decisions §21). */
 const maxInFlight = 10

@@ -1,7 +1,20 @@
-import { inTrace, resumeTrace } from '../../core/trace.ts'
-import { findClocks } from '../../host-clock/change-store.ts'
-import type { AppContext } from '../../http/context.ts'
-import { inTransaction } from '../../platform/mongo/transactions.ts'
+import { inTrace, resumeTrace } from '../../../core/trace.ts'
+import { findClocks } from '../../../host-clock/change-store.ts'
+import type { AppContext } from '../../../http/context.ts'
+import { inTransaction } from '../../../platform/mongo/transactions.ts'
+import { addHints, beginAttempts, countWaiting, trimDeliveries } from '../deliveries-store.ts'
+import { hintReader, isBehind } from '../feeds.ts'
+import { usableKeys } from '../keys.ts'
+import type { Webhook, WebhookDelivery } from '../model.ts'
+import {
+  findEnabledWebhooks,
+  findHostsWithWebhooks,
+  movePositions,
+  type Positions,
+  type WebhookId,
+  webhooksPerHost,
+} from '../store.ts'
+import { turnOffForService } from '../turn-off.ts'
 import { type AttemptContext, attempt, attemptWriter, failingUntil } from './attempt.ts'
 import {
   type ChosenAttempts,
@@ -11,19 +24,7 @@ import {
   type WebhookWork,
   withinSecond,
 } from './choose.ts'
-import { addHints, beginAttempts, countWaiting, trimDeliveries } from './deliveries-store.ts'
-import { hintReader, isBehind } from './feeds.ts'
-import type { Webhook, WebhookDelivery } from './model.ts'
-import type { Turn } from './origin-limit.ts'
-import { webhooksPerHost } from './schema.ts'
-import {
-  findEnabledWebhooks,
-  findHostsWithWebhooks,
-  movePositions,
-  type Positions,
-  type WebhookId,
-} from './store.ts'
-import { turnOffForService, usableKeys } from './switch.ts'
+import type { Turn } from './limits.ts'
 
 /** The context for sending hints. */
 export type SenderContext = AttemptContext & Pick<AppContext, 'liveDb' | 'log' | 'metrics'>

@@ -1,12 +1,8 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
 import { isIP } from 'node:net'
-import { isPublicAddress, literalAddress } from './address.ts'
-
-/** Reason why a post got no response. */
-export type PostFailure = 'timeout' | 'connection' | 'address'
-/** Known causes of a failed connection. */
-export type ConnectionDetail = 'refused' | 'reset' | 'tls' | 'dns'
+import { isPublicAddress, literalAddress } from '../address.ts'
+import type { ConnectionDetail, PostFailure } from '../model.ts'
 
 /** The outcome of one post. */
 export interface PostResult {
