@@ -198,18 +198,7 @@ export class HintSender {
       chosen = choices.filter((choice) => choice.status === 'fulfilled').map(({ value }) => value)
       const failed = choices.find((choice) => choice.status === 'rejected')
       if (failed) throw failed.reason
-      const due = chosen.flatMap((one) => one.stored)
-      const begun = due.length > 0 ? await beginAttempts(db, ownerId, due, now) : []
-      this.begin(chosen, begun, startedAt)
-      const moves: { webhook: Webhook; seen: Positions }[] = []
-      for (const { webhook, positions } of chosen) if (positions) moves.push({ webhook, seen: positions })
-      const hints = chosen.flatMap(({ created }) => created)
-      if (moves.length > 0)
-        await inTransaction(db, `webhooks/${ownerId}`, async (session) => {
-          await movePositions(db, session, moves)
-          if (hints.length > 0) await addHints(db, session, hints)
-        })
-      this.begin(chosen, hints, startedAt)
+      this.begin(chosen, await this.store(ownerId, chosen, now), startedAt)
       const pause = Math.min(...chosen.map(({ pauseMilliseconds }) => pauseMilliseconds))
       if (pause < Number.POSITIVE_INFINITY) setTimeout(() => this.scheduleCheck(ownerId), pause).unref()
     } catch (error) {
@@ -221,6 +210,25 @@ export class HintSender {
     }
   }
 
+  /**
+   * Stores a host's attempts before they begin, so that another process repeats them if this process dies: marks the
+   * stored hints as in flight, creates the new hints, and moves the webhooks' positions. Returns the hints in flight.
+   */
+  private async store(ownerId: number, chosen: ChosenAttempts[], now: Date): Promise<WebhookDelivery[]> {
+    const { db } = this.app
+    const due = chosen.flatMap(({ stored }) => stored)
+    const created = chosen.flatMap((one) => one.created)
+    const moves: { webhook: Webhook; seen: Positions }[] = []
+    for (const { webhook, positions } of chosen) if (positions) moves.push({ webhook, seen: positions })
+    if (due.length + moves.length === 0) return []
+    return inTransaction(db, `webhooks/${ownerId}`, async (session) => {
+      if (moves.length > 0) await movePositions(db, session, moves)
+      const begun = due.length > 0 ? await beginAttempts(db, session, { ownerId, due, now }) : []
+      if (created.length > 0) await addHints(db, session, created)
+      return [...begun, ...created.filter(({ in_flight }) => in_flight)]
+    })
+  }
+
   /** Begins attempts for the deliveries that are marked as in flight. */
   private begin(works: ChosenAttempts[], deliveries: WebhookDelivery[], startedAt: number): void {
     if (deliveries.length > 0 && performance.now() - startedAt > maxStoringMilliseconds)
@@ -228,7 +236,6 @@ export class HintSender {
     const deliveriesOf = Map.groupBy(deliveries, ({ webhook_id }) => webhook_id)
     for (const work of works)
       for (const delivery of deliveriesOf.get(work.webhook.id) ?? []) {
-        if (!delivery.in_flight) continue
         const turn = work.turns.pop()
         if (!turn) throw new Error('An attempt without a turn')
         const attempt = this.attempt(work, delivery, turn).finally(() => this.unfinished.delete(attempt))
