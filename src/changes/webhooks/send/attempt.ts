@@ -11,6 +11,7 @@ import { clearRecordedFailure, recordFirstFailure } from '../store.ts'
 import { turnOffForService, undeliveredFrom } from '../turn-off.ts'
 import { awaitTurn, type OriginContext, type Turn } from './limits.ts'
 import { type PostRequest, type PostResult, postHint } from './post.ts'
+import { failingUntil } from './state.ts'
 
 /** The context for posting a hint. */
 export type PostContext = Pick<AppContext, 'db' | 'clock' | 'config' | 'secrets'> & OriginContext
@@ -141,13 +142,6 @@ export function fieldsOf({ status, milliseconds, failure, detail }: PostResult) 
 /** Pause after each failed attempt, in seconds (decisions §21). */
 const pauses = [5, 300, 1800, 7200, 18_000, 36_000, 50_400]
 const maxRetryAfterSeconds = 3600
-/** Time after which a failing webhook is turned off. */
-const failingMilliseconds = 5 * 86_400_000
-
-/** Returns the time at which a webhook that has been failing since the given time is turned off. */
-export function failingUntil(failingSince: Date): Date {
-  return new Date(failingSince.getTime() + failingMilliseconds)
-}
 
 /**
  * Returns the time of the next attempt after a failed attempt; null if there is no further attempt.

@@ -15,16 +15,23 @@ import {
   webhooksPerHost,
 } from '../store.ts'
 import { turnOffForService } from '../turn-off.ts'
-import { type AttemptContext, attempt, attemptWriter, failingUntil } from './attempt.ts'
-import {
-  type ChosenAttempts,
-  chooseAttempts,
-  newWebhookAttempts,
-  type WebhookAttempts,
-  type WebhookWork,
-  withinSecond,
-} from './choose.ts'
+import { type AttemptContext, attempt, attemptWriter, type PlannedAttempt } from './attempt.ts'
+import { type ChosenAttempts, chooseAttempts, type SeenWebhook } from './choose.ts'
 import type { Turn } from './limits.ts'
+import {
+  afterEnd,
+  decide,
+  failingUntil,
+  isOver,
+  noAttempts,
+  stateOf,
+  type WebhookAttempts,
+  type WebhookFacts,
+  type WebhookState,
+  withBegun,
+  withEnded,
+  withLooked,
+} from './state.ts'
 
 /** The context for sending hints. */
 export type SenderContext = AttemptContext & Pick<AppContext, 'liveDb' | 'log' | 'metrics'>
@@ -47,10 +54,27 @@ const maxStoringMilliseconds = 4000
 /** On average, the delivery log is trimmed after this many attempts to the deliveries that partners can see. */
 const trimEveryAttempts = 50
 
+/** A webhook to which something must be done. */
+interface WebhookWork extends SeenWebhook {
+  state: WebhookState
+}
+
 /**
- * Sends the hints of hosts whose feeds have moved or whose stored hints are due. Hosts are checked in rounds. A round
- * waits neither for receivers nor for hosts from earlier rounds, because a dead process's transaction may block a host
- * for seconds.
+ * Sends the hints of hosts whose feeds have moved or whose stored hints are due. From a change to the post, a hint
+ * passes through six steps:
+ *
+ * 1. `scheduleCheck` notes the host, because the change stream on the hosts' clocks reports that it has moved.
+ * 2. `run` goes from round to round, at least 200 ms apart. `findWork` reads the webhooks, clocks, waiting hints and
+ *    keys of all noted hosts together and keeps the webhooks to which something must be done (`state.ts`).
+ * 3. `serve` handles one host: it turns off the webhooks that must be off, and `choose.ts` looks for the hints of the
+ *    others, first those that are stored and due, then the new ones in the feeds.
+ * 4. `store` marks the chosen attempts as begun and creates the new hints in one transaction. `begin` starts the
+ *    attempts, whose ends may lead to another check of the host.
+ * 5. `attempt.ts` makes one attempt: it signs the hint, injects a sandbox's fault, and stores the outcome.
+ * 6. `post.ts` posts to a checked address.
+ *
+ * A round waits neither for receivers nor for hosts from earlier rounds, because a dead process's transaction may block
+ * a host for seconds.
  */
 export class HintSender {
   private readonly hostsToCheck = new Set<number>()
@@ -61,10 +85,7 @@ export class HintSender {
   /** This process's attempts, by host and id of the webhook. */
   private readonly attempts = new Map<string, WebhookAttempts>()
   private readonly unfinished = new Set<Promise<void>>()
-  /**
-   * Ends the pause before the next round. Messages never merge, so without this, a burst of messages about one booking
-   * would be sent at five a second.
-   */
+  /** Ends the pause before the next round. */
   private skipPause = Promise.withResolvers<void>()
   private running: Promise<void> | undefined
   private readonly write: ReturnType<typeof attemptWriter>
@@ -96,10 +117,7 @@ export class HintSender {
    * renewed late.
    */
   resume(): void {
-    // A running round and hosts being served use these records, so they are deleted only when nothing is running.
-    if (!this.running && this.serving.size === 0)
-      for (const [name, { inFlight, startedAt }] of this.attempts)
-        if (inFlight.size === 0 && withinSecond(startedAt).length === 0) this.attempts.delete(name)
+    this.forgetOldAttempts()
     const isDue = ([ownerId, at]: [number, Date]) => at <= this.app.clock(ownerId)
     const due = [...this.plannedChecks].filter(isDue).map(([ownerId]) => ownerId)
     for (const ownerId of due) this.plannedChecks.delete(ownerId)
@@ -135,18 +153,10 @@ export class HintSender {
     }
   }
 
-  /** Returns the work for the hosts to check, by host id. */
+  /** Returns the webhooks to which something must be done, by host id, and plans later checks. */
   private async findWork(): Promise<Map<number, WebhookWork[]>> {
     const { db, clock } = this.app
-    if (this.mustCheckAll) {
-      this.mustCheckAll = false
-      for (const ownerId of await findHostsWithWebhooks(db)) this.hostsToCheck.add(ownerId)
-    }
-    const moved = [...this.hostsToCheck]
-      .filter((ownerId) => !this.serving.has(ownerId))
-      .slice(0, hostsPerRound)
-    // Hosts are removed before anything is read, so that a host that moves during the reads is checked again.
-    for (const ownerId of moved) this.hostsToCheck.delete(ownerId)
+    const moved = await this.takeHosts()
     const webhooks = moved.length > 0 ? await findEnabledWebhooks(db, { hosts: moved }) : []
     if (webhooks.length === 0) return new Map()
     const hosts = [...new Set(webhooks.map(({ owner_id }) => owner_id))]
@@ -160,47 +170,67 @@ export class HintSender {
     const works: WebhookWork[] = []
     for (const webhook of webhooks) {
       const { owner_id, failing_since } = webhook
-      const { count, next } = countOf.get(nameOf(webhook)) ?? { count: 0, next: null }
+      const { count: waiting, next } = countOf.get(nameOf(webhook)) ?? { count: 0, next: null }
       if (next) this.planCheck(owner_id, next)
       if (failing_since) this.planCheck(owner_id, failingUntil(failing_since))
-      const work = workOf({
-        webhook,
-        own: this.attemptsOf(webhook),
-        waiting: count,
-        next,
-        clock: clockOf.get(owner_id),
-        now: clock(owner_id),
-      })
-      if (work.isDue || work.isBehind || work.turnOffReason) works.push(work)
+      const hostClock = clockOf.get(owner_id)
+      const facts: WebhookFacts = {
+        waiting,
+        nextAttemptAt: next,
+        isBehind: isBehind(webhook, hostClock),
+        failingSince: failing_since,
+        attempts: this.attemptsOf(webhook),
+      }
+      const now = clock(owner_id)
+      const state = stateOf(facts, now)
+      if (decide(state, now).next !== 'wait') works.push({ webhook, facts, state, clock: hostClock })
     }
-    const keys = works.map(({ webhook }) => webhook.created_by)
-    const usable = await usableKeys(this.app, keys)
-    for (const work of works) if (!usable.has(work.webhook.created_by)) work.turnOffReason = 'key_ended'
-    return Map.groupBy(works, ({ webhook }) => webhook.owner_id)
+    return Map.groupBy(await this.withKeys(works), ({ webhook }) => webhook.owner_id)
   }
 
-  /**
-   * Turns off the webhooks that have failed for too long or whose key has ended, stores the hints created from the
-   * feeds, and begins the chosen attempts.
-   */
+  /** Returns the hosts to check in this round, which need no further check unless they move again. */
+  private async takeHosts(): Promise<number[]> {
+    if (this.mustCheckAll) {
+      this.mustCheckAll = false
+      for (const ownerId of await findHostsWithWebhooks(this.app.db)) this.hostsToCheck.add(ownerId)
+    }
+    const hosts = [...this.hostsToCheck]
+      .filter((ownerId) => !this.serving.has(ownerId))
+      .slice(0, hostsPerRound)
+    // Hosts are removed before anything is read, so that a host that moves during the reads is checked again.
+    for (const ownerId of hosts) this.hostsToCheck.delete(ownerId)
+    return hosts
+  }
+
+  /** Returns the same webhooks. Those whose key has ended must be turned off. */
+  private async withKeys(works: WebhookWork[]): Promise<WebhookWork[]> {
+    const keys = works.map(({ webhook }) => webhook.created_by)
+    const usable = await usableKeys(this.app, keys)
+    return works.map((work) => {
+      if (usable.has(work.webhook.created_by)) return work
+      return { ...work, state: { is: 'off', reason: 'key_ended' } }
+    })
+  }
+
+  /** Does what `decide` says: turns off webhooks, or looks for their hints and begins the chosen attempts. */
   private async serve(ownerId: number, works: WebhookWork[]): Promise<void> {
     const { app } = this
-    const { db } = app
     const now = app.clock(ownerId)
     const startedAt = performance.now()
     let chosen: ChosenAttempts[] = []
     try {
-      for (const { webhook, turnOffReason } of works)
-        if (turnOffReason) await turnOffForService(app, webhook, turnOffReason)
-      const open = works.filter(({ turnOffReason }) => !turnOffReason)
-      const read = hintReader(db, ownerId, rowsPerCheck)
-      const choices = await Promise.allSettled(open.map((work) => chooseAttempts(app, work, now, read)))
-      chosen = choices.filter((choice) => choice.status === 'fulfilled').map(({ value }) => value)
-      const failed = choices.find((choice) => choice.status === 'rejected')
-      if (failed) throw failed.reason
-      this.begin(chosen, await this.store(ownerId, chosen, now), startedAt)
-      const pause = Math.min(...chosen.map(({ pauseMilliseconds }) => pauseMilliseconds))
-      if (pause < Number.POSITIVE_INFINITY) setTimeout(() => this.scheduleCheck(ownerId), pause).unref()
+      for (const { webhook, state } of works) {
+        const decision = decide(state, now)
+        if (decision.next === 'turn off') await turnOffForService(app, webhook, decision.reason)
+      }
+      const looks = await this.look(ownerId, works, now)
+      chosen = looks.chosen
+      if (looks.error) throw looks.error
+      const begun = await this.store(ownerId, chosen, now)
+      if (begun.length > 0 && performance.now() - startedAt > maxStoringMilliseconds)
+        throw new Error('Storing the attempts took too long; they will be repeated later')
+      this.begin(chosen, begun)
+      this.lookAgain(ownerId, chosen, now)
     } catch (error) {
       await this.pauseAfter(error)
       this.scheduleCheck(ownerId)
@@ -208,6 +238,29 @@ export class HintSender {
       for (const { turns } of chosen) for (const turn of turns) turn.giveBack()
       this.serving.delete(ownerId)
     }
+  }
+
+  /**
+   * Chooses the attempts to begin for those of a host's webhooks that are due. If the choice fails for one webhook, the
+   * others' turns must still be given back, so the error is returned.
+   */
+  private async look(
+    ownerId: number,
+    works: WebhookWork[],
+    now: Date,
+  ): Promise<{ chosen: ChosenAttempts[]; error: unknown }> {
+    const read = hintReader(this.app.db, ownerId, rowsPerCheck)
+    const choices: Promise<ChosenAttempts>[] = []
+    for (const { webhook, state, facts, clock } of works) {
+      if (decide(state, now).next !== 'look') continue
+      // Attempts may have ended since the round.
+      const seen = { webhook, clock, facts: { ...facts, attempts: this.attemptsOf(webhook) } }
+      choices.push(chooseAttempts(this.app, seen, now, read))
+    }
+    const settled = await Promise.allSettled(choices)
+    const chosen = settled.filter((choice) => choice.status === 'fulfilled').map(({ value }) => value)
+    const error = settled.find((choice) => choice.status === 'rejected')?.reason
+    return { chosen, error }
   }
 
   /**
@@ -230,50 +283,81 @@ export class HintSender {
   }
 
   /** Begins attempts for the deliveries that are marked as in flight. */
-  private begin(works: ChosenAttempts[], deliveries: WebhookDelivery[], startedAt: number): void {
-    if (deliveries.length > 0 && performance.now() - startedAt > maxStoringMilliseconds)
-      throw new Error('Storing the attempts took too long; they will be repeated later')
+  private begin(chosen: ChosenAttempts[], deliveries: WebhookDelivery[]): void {
     const deliveriesOf = Map.groupBy(deliveries, ({ webhook_id }) => webhook_id)
-    for (const work of works)
-      for (const delivery of deliveriesOf.get(work.webhook.id) ?? []) {
-        const turn = work.turns.pop()
+    for (const { webhook, turns, state } of chosen) {
+      this.change(webhook, (attempts) => withLooked(attempts, state))
+      for (const delivery of deliveriesOf.get(webhook.id) ?? []) {
+        const turn = turns.pop()
         if (!turn) throw new Error('An attempt without a turn')
-        const attempt = this.attempt(work, delivery, turn).finally(() => this.unfinished.delete(attempt))
+        const attempt = this.attempt(webhook, delivery, turn).finally(() => this.unfinished.delete(attempt))
         this.unfinished.add(attempt)
       }
+    }
   }
 
-  /** Attempts a delivery, and checks its host again if the attempt failed or other hints may have waited for it. */
-  private async attempt({ webhook, own }: WebhookWork, delivery: WebhookDelivery, turn: Turn): Promise<void> {
-    const { app } = this
-    const name = String(delivery._id)
-    own.inFlight.set(name, delivery.booking_id)
-    own.startedAt.push(performance.now())
+  /** Has a host checked again after the shortest pause that one of its webhooks' states requires. */
+  private lookAgain(ownerId: number, chosen: ChosenAttempts[], now: Date): void {
+    const pauses: number[] = []
+    for (const { state } of chosen) {
+      const decision = decide(state, now)
+      if (decision.next === 'look') pauses.push(decision.inMilliseconds)
+    }
+    if (pauses.length === 0) return
+    setTimeout(() => this.scheduleCheck(ownerId), Math.min(...pauses)).unref()
+  }
+
+  /** Attempts a delivery, and has its host checked again if the attempt failed or other hints may have waited for it. */
+  private async attempt(webhook: Webhook, delivery: WebhookDelivery, turn: Turn): Promise<void> {
+    const { owner_id, failing_since } = webhook
+    const id = String(delivery._id)
+    const booking = delivery.booking_id
+    this.change(webhook, (attempts) => withBegun(attempts, { id, booking }, performance.now()))
     // Evaluated once the response has arrived, because other attempts may have ended by then.
-    const mayBeFailing = () => webhook.failing_since !== null || own.hasFailed
+    const mayBeFailing = () => failing_since !== null || this.attemptsOf(webhook).hasFailed
+    const isDelivered = await this.deliver({ webhook, delivery, turn, mayBeFailing })
+    const attempts = this.change(webhook, (before) => withEnded(before, { id, isDelivered }))
+    const next = afterEnd(attempts, this.app.clock(owner_id))
+    // A check that is in progress may have counted this attempt.
+    if (next !== 'nothing' || this.serving.has(owner_id)) this.scheduleCheck(owner_id)
+    if (next === 'look at once') this.skipPause.resolve()
+  }
+
+  /** Makes an attempt and returns false if it failed. Never throws. */
+  private async deliver(planned: PlannedAttempt): Promise<boolean> {
+    const { app } = this
+    const { webhook, delivery } = planned
     const trace = resumeTrace(delivery.trace, `hint ${delivery.event}`)
     trace?.note?.({ host_id: webhook.owner_id, key_id: webhook.created_by })
     try {
-      const isDelivered = await inTrace(trace, () =>
-        attempt(app, this.write, { webhook, delivery, turn, mayBeFailing }),
-      )
-      own.hasFailed = !isDelivered
+      const isDelivered = await inTrace(trace, () => attempt(app, this.write, planned))
       app.metrics.countHint(isDelivered)
       if (Math.random() * trimEveryAttempts < 1) await trimDeliveries(app.db, webhook)
+      return isDelivered
     } catch (error) {
-      own.hasFailed = true
       app.log.warn({ error: String(error) }, 'Cannot send a hint')
+      return false
     }
-    own.inFlight.delete(name)
-    if (own.mayHoldBack || own.hasFailed) this.scheduleCheck(webhook.owner_id)
-    if (own.hasBlockedHint) this.skipPause.resolve()
   }
 
   private attemptsOf(webhook: WebhookId): WebhookAttempts {
-    const name = nameOf(webhook)
-    const own = this.attempts.get(name) ?? newWebhookAttempts()
-    this.attempts.set(name, own)
-    return own
+    return this.attempts.get(nameOf(webhook)) ?? noAttempts
+  }
+
+  private change(
+    webhook: WebhookId,
+    toNext: (attempts: WebhookAttempts) => WebhookAttempts,
+  ): WebhookAttempts {
+    const next = toNext(this.attemptsOf(webhook))
+    this.attempts.set(nameOf(webhook), next)
+    return next
+  }
+
+  /** A webhook that a round or a look has read may have failed since, so what is known of it is kept until they end. */
+  private forgetOldAttempts(): void {
+    if (this.running || this.serving.size > 0) return
+    const now = performance.now()
+    for (const [name, attempts] of this.attempts) if (isOver(attempts, now)) this.attempts.delete(name)
   }
 
   /** Plans a check of a host at the given time on the host's clock, unless an earlier check is already planned. */
@@ -285,29 +369,6 @@ export class HintSender {
   private pauseAfter(error: unknown): Promise<void> {
     this.app.log.warn({ error: String(error) }, 'Cannot send hints')
     return Bun.sleep(1000)
-  }
-}
-
-/** What a round has read about a webhook. */
-interface WebhookFacts extends Pick<WebhookWork, 'webhook' | 'own' | 'waiting' | 'clock'> {
-  /** Time of the earliest next attempt; null if no hint is waiting. */
-  next: Date | null
-  now: Date
-}
-
-/** Returns the work for a webhook, without regard to its key. */
-function workOf({ webhook, own, waiting, next, clock, now }: WebhookFacts): WebhookWork {
-  const hasNews = isBehind(webhook, clock)
-  const isIdle = waiting + own.inFlight.size === 0 && !hasNews
-  const isOverdue = webhook.failing_since !== null && failingUntil(webhook.failing_since) <= now
-  return {
-    webhook,
-    own,
-    waiting,
-    isDue: next !== null && next <= now,
-    isBehind: hasNews,
-    clock,
-    turnOffReason: isIdle && isOverdue ? 'failing' : null,
   }
 }
 
