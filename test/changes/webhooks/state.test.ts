@@ -6,6 +6,7 @@ import {
   isOver,
   type Look,
   noAttempts,
+  offAfterFailure,
   roomFor,
   stateAfterLook,
   stateOf,
@@ -127,6 +128,18 @@ test.for<[string, Partial<WebhookFacts>, WebhookState]>([
 
 test('a webhook may fail for five days', () => {
   expect(failingUntil(longAgo)).toEqual(new Date('2026-11-06T00:00:00Z'))
+})
+
+test.for([
+  { status: 500, failingSince: null, reason: null },
+  { status: null, failingSince: null, reason: null },
+  { status: 410, failingSince: null, reason: 'gone' },
+  { status: 410, failingSince: longAgo, reason: 'gone' },
+  { status: 500, failingSince: earlier, reason: null },
+  { status: 500, failingSince: longAgo, reason: 'failing' },
+  { status: null, failingSince: longAgo, reason: 'failing' },
+])('after the response $status, a webhook that fails since $failingSince is off: $reason', (row) => {
+  expect(offAfterFailure(row, now)).toBe(row.reason)
 })
 
 const emptyLook: Look = {

@@ -11,7 +11,7 @@ import { clearRecordedFailure, recordFirstFailure } from '../store.ts'
 import { turnOffForService, undeliveredFrom } from '../turn-off.ts'
 import { awaitTurn, type OriginContext, type Turn } from './limits.ts'
 import { type PostRequest, type PostResult, postHint } from './post.ts'
-import { failingUntil } from './state.ts'
+import { offAfterFailure } from './state.ts'
 
 /** The context for posting a hint. */
 export type PostContext = Pick<AppContext, 'db' | 'clock' | 'config' | 'secrets'> & OriginContext
@@ -93,9 +93,8 @@ export async function attempt(
     })
   const next_attempt_at = retryAt(now, attempts, result.retryAfterSeconds)
   await write({ ...seen, status: next_attempt_at ? 'waiting' : 'failed', next_attempt_at })
-  if (result.status === 410) await turnOffForService(app, webhook, 'gone')
-  else if (webhook.failing_since && failingUntil(webhook.failing_since) <= now)
-    await turnOffForService(app, webhook, 'failing')
+  const reason = offAfterFailure({ status: result.status, failingSince: webhook.failing_since }, now)
+  if (reason) await turnOffForService(app, webhook, reason)
   return false
 }
 

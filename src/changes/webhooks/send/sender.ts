@@ -1,3 +1,17 @@
+/**
+ * From a change to the post, a hint passes through six steps:
+ *
+ * 1. `scheduleCheck` notes the host, because the change stream on the hosts' clocks reports that it has moved.
+ * 2. `run` goes from round to round, at least 200 ms apart. `findWork` reads the webhooks, clocks, waiting hints and
+ *    keys of all noted hosts together and keeps the webhooks to which something must be done (`state.ts`).
+ * 3. `serve` handles one host: it turns off the webhooks that must be off, and `choose.ts` looks for the hints of the
+ *    others, first those that are stored and due, then the new ones in the feeds.
+ * 4. `store` marks the chosen attempts as begun and creates the new hints in one transaction. `begin` starts the
+ *    attempts, whose ends may lead to another check of the host.
+ * 5. `attempt.ts` makes one attempt: it signs the hint, injects a sandbox's fault, and stores the outcome.
+ * 6. `post.ts` posts to a checked address.
+ */
+
 import { inTrace, resumeTrace } from '../../../core/trace.ts'
 import { findClocks } from '../../../host-clock/change-store.ts'
 import type { AppContext } from '../../../http/context.ts'
@@ -60,21 +74,9 @@ interface WebhookWork extends SeenWebhook {
 }
 
 /**
- * Sends the hints of hosts whose feeds have moved or whose stored hints are due. From a change to the post, a hint
- * passes through six steps:
- *
- * 1. `scheduleCheck` notes the host, because the change stream on the hosts' clocks reports that it has moved.
- * 2. `run` goes from round to round, at least 200 ms apart. `findWork` reads the webhooks, clocks, waiting hints and
- *    keys of all noted hosts together and keeps the webhooks to which something must be done (`state.ts`).
- * 3. `serve` handles one host: it turns off the webhooks that must be off, and `choose.ts` looks for the hints of the
- *    others, first those that are stored and due, then the new ones in the feeds.
- * 4. `store` marks the chosen attempts as begun and creates the new hints in one transaction. `begin` starts the
- *    attempts, whose ends may lead to another check of the host.
- * 5. `attempt.ts` makes one attempt: it signs the hint, injects a sandbox's fault, and stores the outcome.
- * 6. `post.ts` posts to a checked address.
- *
- * A round waits neither for receivers nor for hosts from earlier rounds, because a dead process's transaction may block
- * a host for seconds.
+ * Sends the hints of hosts whose feeds have moved or whose stored hints are due. Hosts are checked in rounds. A round
+ * waits neither for receivers nor for hosts from earlier rounds, because a dead process's transaction may block a host
+ * for seconds.
  */
 export class HintSender {
   private readonly hostsToCheck = new Set<number>()

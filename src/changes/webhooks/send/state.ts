@@ -1,9 +1,6 @@
-import type { InFlight } from '../deliveries-store.ts'
-import { maxPerSecondOfWebhook } from './limits.ts'
-
 /**
- * What is known of a webhook, and what happens next. Everything here is pure: the time is passed in, and only the
- * sender acts on a decision.
+ * What is known of a webhook, and what happens next. Everything here is pure: the time is passed in, and the
+ * sender acts on the decisions.
  *
  *             a change, or an attempt is due            no room for more
  *     idle ───────────────────────────────────▶ due ─────────────────────▶ full
@@ -20,6 +17,11 @@ import { maxPerSecondOfWebhook } from './limits.ts'
  * A round finds a webhook idle, failing or due (`stateOf`). The look for the hints of a webhook that is due leaves it
  * idle, due, full or blocked (`stateAfterLook`). `decide` says what happens next in each state.
  */
+
+import type { InFlight } from '../deliveries-store.ts'
+import { maxPerSecondOfWebhook } from './limits.ts'
+
+/** What is known of a webhook. */
 export type WebhookState = Idle | Failing | Due | Full | Blocked | Off
 
 /** No hint can be attempted now. Stored hints may be waiting for the time of their next attempt. */
@@ -61,7 +63,7 @@ interface Blocked {
 /** The webhook must be turned off. */
 interface Off {
   is: 'off'
-  reason: 'key_ended' | 'failing'
+  reason: 'key_ended' | 'failing' | 'gone'
 }
 
 /** What happens next to a webhook. */
@@ -147,6 +149,15 @@ const failingMilliseconds = 5 * 86_400_000
 /** Returns the time at which a webhook that has been failing since the given time is turned off. */
 export function failingUntil(failingSince: Date): Date {
   return new Date(failingSince.getTime() + failingMilliseconds)
+}
+
+/** Returns why a webhook must be turned off after a failed attempt; null if it stays on (decisions §21). */
+export function offAfterFailure(
+  { status, failingSince }: { status: number | null; failingSince: Date | null },
+  now: Date,
+): 'gone' | 'failing' | null {
+  if (status === 410) return 'gone'
+  return failingSince && failingUntil(failingSince) <= now ? 'failing' : null
 }
 
 /** Maximum number of concurrent attempts to one webhook (decisions §21). */
