@@ -166,12 +166,11 @@ interface Answer {
 /**
  * One post over one connection to one address.
  *
- *     connecting ──▶ securing ──▶ sent ── the response's head is complete ──▶ answered
- *      │   only over TLS ▲         ▲ a reused connection begins here
- *      └── without TLS ────────────┘
+ *     connecting ── over TLS ──▶ securing ──▶ sent ── the response's head is complete ──▶ answered
+ *         └──────── without TLS ───────────────▲
  *
- * An error ends any state but `answered`, in which the outcome is known. In `connecting` and `securing`, nothing has
- * been sent yet, so another address may be tried.
+ * A reused connection begins as `sent`. An error ends any state but `answered`, in which the outcome is known. In
+ * `connecting` and `securing`, nothing has been sent yet, so another address may be tried.
  */
 class HintConnection {
   /**
