@@ -4,6 +4,7 @@ import {
   decide,
   failingUntil,
   isOver,
+  isOverfull,
   type Look,
   noAttempts,
   offAfterFailure,
@@ -214,6 +215,14 @@ test.for([
   { inFlight: 0, inLastSecond: 20, room: 0 },
 ])('with $inFlight attempts in progress and $inLastSecond within a second, $room more may begin', (row) => {
   expect(roomFor(row)).toBe(row.room)
+})
+
+test.for([
+  { waiting: 9999, isBehind: true, isFull: false },
+  { waiting: 10_000, isBehind: true, isFull: true },
+  { waiting: 10_000, isBehind: false, isFull: false },
+])('while $waiting hints wait, changes wait in the feeds: $isFull', ({ isFull, ...facts }) => {
+  expect(isOverfull(facts)).toBe(isFull)
 })
 
 test('attempts are values: a begin, an end and a look each make new ones', () => {
