@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { endOverlaps } from '../../src/access/keys/store.ts'
 import { findEnabledWebhooks } from '../../src/changes/webhooks/store.ts'
-import { type SwitchContext, turnOff } from '../../src/changes/webhooks/switch.ts'
+import { type SwitchContext, turnOff } from '../../src/changes/webhooks/turn-off.ts'
 import { toTimestamp } from '../../src/core/clock.ts'
 import { readConfig, serversOf } from '../../src/core/config.ts'
 import {

@@ -1,6 +1,5 @@
 import { findBookingHints } from '../changes/webhooks/deliveries-store.ts'
-import type { WebhookDelivery } from '../changes/webhooks/model.ts'
-import type { ConnectionDetail } from '../changes/webhooks/post.ts'
+import type { ConnectionDetail, WebhookDelivery } from '../changes/webhooks/model.ts'
 import { listWebhooks } from '../changes/webhooks/store.ts'
 import type { FaultName } from '../sandbox/faults/rule.ts'
 import type { CaseName } from './cases.ts'

@@ -5,7 +5,7 @@ import { type Bounds, bounds as certificationBounds } from '../certification/cas
 import { CertificationLeader } from '../certification/leader.ts'
 import { recordRequest } from '../certification/store.ts'
 import { ReadTracker } from '../changes/reads/tracker.ts'
-import { WebhookWorker } from '../changes/webhooks/worker.ts'
+import { WebhookWorker } from '../changes/webhooks/send/worker.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { Config } from '../core/config.ts'
 import { HostChanges } from '../host-clock/changes.ts'

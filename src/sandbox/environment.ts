@@ -1,4 +1,4 @@
-import { WebhookWorker } from '../changes/webhooks/worker.ts'
+import { WebhookWorker } from '../changes/webhooks/send/worker.ts'
 import { HostChanges } from '../host-clock/changes.ts'
 import type { AppContext } from '../http/context.ts'
 import { sequenceIds } from '../http/ids.ts'

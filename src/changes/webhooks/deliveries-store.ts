@@ -184,19 +184,19 @@ export function findDue(
  */
 export async function beginAttempts(
   db: Db,
-  owner_id: number,
-  due: WaitingDelivery[],
-  now: Date,
+  session: Session,
+  { ownerId, due, now }: { ownerId: number; due: WaitingDelivery[]; now: Date },
 ): Promise<WebhookDelivery[]> {
   const { collection } = webhookDeliveryModel(db)
-  const these = { owner_id, _id: { $in: due.map(({ _id }) => _id) } }
+  const these = { owner_id: ownerId, _id: { $in: due.map(({ _id }) => _id) } }
   const begun = inProgress(now)
   await collection.updateMany(
     { ...these, status: 'waiting', next_attempt_at: { $lte: now } },
     { $set: begun, $inc: { attempts: 1 } },
+    { session },
   )
   // A hint may have been replaced by a newer hint after it was found, so the marked deliveries are read again.
-  return collection.find<WebhookDelivery>({ ...these, ...begun }).toArray()
+  return collection.find<WebhookDelivery>({ ...these, ...begun }, { session }).toArray()
 }
 
 /** The outcome of an attempt. */

@@ -2,8 +2,13 @@ import type { Types } from 'mongoose'
 import { modelOf } from '../../platform/mongo/collections.ts'
 import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 import type { Hint, HintFault, WebhookEvent } from './hint.ts'
-import type { ConnectionDetail, PostFailure } from './post.ts'
-import type { DisabledReason } from './schema.ts'
+
+/** Why a webhook is off. */
+export type DisabledReason = 'gone' | 'failing' | 'partner' | 'administrator' | 'key_ended'
+/** Reason why a post got no response. */
+export type PostFailure = 'timeout' | 'connection' | 'address'
+/** Known causes of a failed connection. */
+export type ConnectionDetail = 'refused' | 'reset' | 'tls' | 'dns'
 
 const secretFields = { secret_id: field.text, sealed: field.text, ends_at: field.momentOrNull }
 const gapFields = { bookings_after: field.moment, messages_after: field.moment }

@@ -1,11 +1,14 @@
 import { notFound } from '../../core/errors.ts'
-import { hostQueue, nextSequence } from '../../host-clock/store.ts'
+import { hostQueue, nextSequence, readHostClock } from '../../host-clock/store.ts'
 import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { busy } from '../../platform/mongo/errors.ts'
 import { inTransaction } from '../../platform/mongo/transactions.ts'
 import type { SecretBox } from '../../platform/secrets/secret-box.ts'
 import { type Webhook, webhookDeliveryModel, webhookModel } from './model.ts'
+
+/** Maximum number of webhooks per host (decisions §21). */
+export const webhooksPerHost = 5
 
 /** Identifies a webhook. */
 export type WebhookId = Pick<Webhook, 'owner_id' | 'id'>
@@ -163,6 +166,15 @@ export async function deleteDeliveries(db: Db, { owner_id, id: webhook_id }: Web
 
 /** The versions up to which a webhook's hints have been created. */
 export type Positions = Pick<Webhook, 'bookings_seen' | 'messages_seen'>
+
+/** Returns the feeds' latest versions, after which a new or re-enabled webhook's hints start. */
+export async function positionsNow(db: Db, ownerId: number): Promise<Positions> {
+  const [bookings_seen, messages_seen] = await Promise.all([
+    readHostClock(db, ownerId, 'last'),
+    readHostClock(db, ownerId, 'messages_last'),
+  ])
+  return { bookings_seen, messages_seen }
+}
 
 /**
  * Moves the positions of a host's webhooks.

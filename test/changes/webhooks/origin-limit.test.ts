@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { requireTurn, type Turn, takeTurns } from '../../../src/changes/webhooks/origin-limit.ts'
+import { requireTurn, type Turn, takeTurns } from '../../../src/changes/webhooks/send/limits.ts'
 import { MemoryRateLimiter } from '../../../src/platform/rate-limiter.ts'
 import { type Actor, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'

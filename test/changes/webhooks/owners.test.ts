@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { mintKey, updateKey } from '../../../src/access/keys/store.ts'
-import type { WebhookWorker } from '../../../src/changes/webhooks/worker.ts'
+import type { WebhookWorker } from '../../../src/changes/webhooks/send/worker.ts'
 import { partnerctlHere } from '../../support/admin.ts'
 import { type Actor, sender, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'

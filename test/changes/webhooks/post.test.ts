@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
 import { decode, encode } from 'dns-packet'
 import { afterAll, expect, type TestContext, test } from 'vitest'
-import { type PostRequest, postHint } from '../../../src/changes/webhooks/post.ts'
+import { type PostRequest, postHint } from '../../../src/changes/webhooks/send/post.ts'
 import { makeCertificates } from '../../support/certificates.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'partner-send-'))

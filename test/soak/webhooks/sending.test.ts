@@ -1,6 +1,6 @@
 import { test } from 'vitest'
 import { webhookDeliveryModel, webhookModel } from '../../../src/changes/webhooks/model.ts'
-import { postHint } from '../../../src/changes/webhooks/post.ts'
+import { postHint } from '../../../src/changes/webhooks/send/post.ts'
 import { hostClockModel } from '../../../src/host-clock/model.ts'
 import { bookingModel } from '../../../src/stays/bookings/model.ts'
 import { sender, testApp, testEnvironment } from '../../support/app.ts'

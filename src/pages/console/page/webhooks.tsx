@@ -1,5 +1,5 @@
 import { useCallback, useState } from 'preact/hooks'
-import type { DeliveryView, WebhookView } from '../../../changes/webhooks/schema.ts'
+import type { DeliveryView, WebhookView } from '../../../changes/webhooks/manage/schema.ts'
 import type { Api, Environment } from './api.ts'
 import { showAge, showCount, showTime } from './format.ts'
 import { type LoadOptions, useLoaded } from './hooks.ts'

@@ -1,11 +1,11 @@
-import { findKeysOfHost } from '../../access/keys/store.ts'
-import { toTimestampOrNull } from '../../core/clock.ts'
-import type { AppContext } from '../../http/context.ts'
-import type { Caller } from '../../http/request.ts'
-import { deliveryId } from './deliveries-store.ts'
-import type { Webhook, WebhookDelivery } from './model.ts'
+import { findKeysOfHost } from '../../../access/keys/store.ts'
+import { toTimestampOrNull } from '../../../core/clock.ts'
+import type { AppContext } from '../../../http/context.ts'
+import type { Caller } from '../../../http/request.ts'
+import { deliveryId } from '../deliveries-store.ts'
+import { isUsable } from '../keys.ts'
+import type { Webhook, WebhookDelivery } from '../model.ts'
 import type { DeliveryView, WebhookView } from './schema.ts'
-import { isUsable } from './switch.ts'
 
 /** Returns a webhook as partners see it, without its secrets. */
 export function serializeWebhook(webhook: Webhook): WebhookView {

@@ -1,16 +1,17 @@
 import DataLoader from 'dataloader'
-import { currentTrace } from '../../core/trace.ts'
-import type { AppContext } from '../../http/context.ts'
-import type { Db } from '../../platform/mongo/connection.ts'
-import type { SecretBox } from '../../platform/secrets/secret-box.ts'
-import { deliveryId, endAttempts, type Outcome } from './deliveries-store.ts'
-import type { HintFault } from './hint.ts'
-import type { Webhook, WebhookDelivery } from './model.ts'
-import { awaitTurn, type OriginContext, type Turn } from './origin-limit.ts'
+import { currentTrace } from '../../../core/trace.ts'
+import type { AppContext } from '../../../http/context.ts'
+import type { Db } from '../../../platform/mongo/connection.ts'
+import type { SecretBox } from '../../../platform/secrets/secret-box.ts'
+import { deliveryId, endAttempts, type Outcome } from '../deliveries-store.ts'
+import type { HintFault } from '../hint.ts'
+import type { Webhook, WebhookDelivery } from '../model.ts'
+import { makeWebhookSecret, signatureHeaders } from '../signature.ts'
+import { clearRecordedFailure, recordFirstFailure } from '../store.ts'
+import { turnOffForService, undeliveredFrom } from '../turn-off.ts'
+import { awaitTurn, type OriginContext, type Turn } from './limits.ts'
 import { type PostRequest, type PostResult, postHint } from './post.ts'
-import { makeWebhookSecret, signatureHeaders } from './signature.ts'
-import { clearRecordedFailure, recordFirstFailure } from './store.ts'
-import { turnOffForService, undeliveredFrom } from './switch.ts'
+import { offAfterFailure } from './state.ts'
 
 /** The context for posting a hint. */
 export type PostContext = Pick<AppContext, 'db' | 'clock' | 'config' | 'secrets'> & OriginContext
@@ -92,9 +93,8 @@ export async function attempt(
     })
   const next_attempt_at = retryAt(now, attempts, result.retryAfterSeconds)
   await write({ ...seen, status: next_attempt_at ? 'waiting' : 'failed', next_attempt_at })
-  if (result.status === 410) await turnOffForService(app, webhook, 'gone')
-  else if (webhook.failing_since && failingUntil(webhook.failing_since) <= now)
-    await turnOffForService(app, webhook, 'failing')
+  const reason = offAfterFailure({ status: result.status, failingSince: webhook.failing_since }, now)
+  if (reason) await turnOffForService(app, webhook, reason)
   return false
 }
 
@@ -141,13 +141,6 @@ export function fieldsOf({ status, milliseconds, failure, detail }: PostResult) 
 /** Pause after each failed attempt, in seconds (decisions §21). */
 const pauses = [5, 300, 1800, 7200, 18_000, 36_000, 50_400]
 const maxRetryAfterSeconds = 3600
-/** Time after which a failing webhook is turned off. */
-const failingMilliseconds = 5 * 86_400_000
-
-/** Returns the time at which a webhook that has been failing since the given time is turned off. */
-export function failingUntil(failingSince: Date): Date {
-  return new Date(failingSince.getTime() + failingMilliseconds)
-}
 
 /**
  * Returns the time of the next attempt after a failed attempt; null if there is no further attempt.

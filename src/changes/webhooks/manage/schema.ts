@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import type { Problem } from '../../core/errors.ts'
+import type { Problem } from '../../../core/errors.ts'
 import {
   oneOf,
   output,
@@ -8,16 +8,12 @@ import {
   responseObject,
   text,
   withTitle,
-} from '../../http/schema/fields.ts'
-import { type PrivateHost, privateHostOf } from './address.ts'
-import { webhookEvents } from './hint.ts'
+} from '../../../http/schema/fields.ts'
+import { type PrivateHost, privateHostOf } from '../address.ts'
+import { webhookEvents } from '../hint.ts'
+import type { DisabledReason } from '../model.ts'
 
-/** Maximum number of webhooks per host (decisions §21). */
-export const webhooksPerHost = 5
-
-/** Reasons why a webhook is off. */
-const disabledReasons = ['gone', 'failing', 'partner', 'administrator', 'key_ended'] as const
-export type DisabledReason = (typeof disabledReasons)[number]
+const disabledReasons: DisabledReason[] = ['gone', 'failing', 'partner', 'administrator', 'key_ended']
 
 const url = text(2048, {
   format: 'uri',

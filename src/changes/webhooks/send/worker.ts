@@ -1,10 +1,10 @@
-import { withTrace } from '../../core/trace.ts'
-import type { AppContext } from '../../http/context.ts'
-import { acquireLease, releaseLease } from '../../platform/mongo/lease.ts'
-import { withTimeoutOrNull } from '../../platform/time-limits.ts'
+import { withTrace } from '../../../core/trace.ts'
+import type { AppContext } from '../../../http/context.ts'
+import { acquireLease, releaseLease } from '../../../platform/mongo/lease.ts'
+import { withTimeoutOrNull } from '../../../platform/time-limits.ts'
+import { hasWebhooks } from '../store.ts'
+import { turnOffExpired } from '../turn-off.ts'
 import { HintSender, type SenderContext } from './sender.ts'
-import { hasWebhooks } from './store.ts'
-import { turnOffExpired } from './switch.ts'
 
 /** Interval at which the lease is renewed and hosts with due hints are checked. */
 const intervalMilliseconds = 1000

@@ -1,7 +1,7 @@
-import { DomainError } from '../../core/errors.ts'
-import type { AppContext, Environment } from '../../http/context.ts'
-import type { Slot } from '../../platform/shared.ts'
-import type { Webhook } from './model.ts'
+import { DomainError } from '../../../core/errors.ts'
+import type { AppContext, Environment } from '../../../http/context.ts'
+import type { Slot } from '../../../platform/shared.ts'
+import type { Webhook } from '../model.ts'
 
 /**
  * Maximum number of attempts in any second from all sandboxes combined to one origin (decisions §21). Without this

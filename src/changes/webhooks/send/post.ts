@@ -1,12 +1,8 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
-import { isIP } from 'node:net'
-import { isPublicAddress, literalAddress } from './address.ts'
-
-/** Reason why a post got no response. */
-export type PostFailure = 'timeout' | 'connection' | 'address'
-/** Known causes of a failed connection. */
-export type ConnectionDetail = 'refused' | 'reset' | 'tls' | 'dns'
+import { isIP, type Socket } from 'node:net'
+import { isPublicAddress, literalAddress } from '../address.ts'
+import type { ConnectionDetail, PostFailure } from '../model.ts'
 
 /** The outcome of one post. */
 export interface PostResult {
@@ -59,8 +55,11 @@ class AddressError extends Error {}
 class ConnectionError extends Error {
   constructor(
     readonly detail: ConnectionDetail | null,
-    /** True if no connection was established, so nothing was sent. */
-    readonly isUnsent: boolean,
+    /**
+     * What is worth another try: another address, because nothing was sent over this connection; a new connection to
+     * the same address, because a kept connection was reset before any response; or nothing.
+     */
+    readonly worthTrying: 'another address' | 'a new connection' | 'nothing',
   ) {
     super('The connection failed')
   }
@@ -90,22 +89,8 @@ export async function postHint(posting: PostRequest): Promise<PostResult> {
   const over = new AbortController()
   const timeout = Promise.withResolvers<'timeout'>()
   const timer = setTimeout(() => timeout.resolve('timeout'), timeoutMilliseconds)
-  const sending = async (): Promise<Answer> => {
-    const hosts = await addressesOf(posting)
-    for (const [index, host] of hosts.entries()) {
-      over.signal.throwIfAborted()
-      const isLast = index === hosts.length - 1
-      const to = { host, connectWithin: isLast ? timeoutMilliseconds : connectMilliseconds }
-      try {
-        return await send(posting, to, over.signal)
-      } catch (error) {
-        if (isLast || !(error instanceof ConnectionError && error.isUnsent)) throw error
-      }
-    }
-    throw new ConnectionError('dns', true)
-  }
   try {
-    const answer = await Promise.race([sending(), timeout.promise])
+    const answer = await Promise.race([postToAnyAddress(posting, over.signal), timeout.promise])
     if (answer === 'timeout') return done({ failure: 'timeout' })
     const result = done(answer.head)
     // An attempt that took longer than its time limit could be presumed lost.
@@ -120,6 +105,42 @@ export async function postHint(posting: PostRequest): Promise<PostResult> {
   }
 }
 
+/** An address to connect to. */
+interface Target {
+  address: string
+  /** Time limit for connecting. */
+  connectWithinMilliseconds: number
+  /** True if an idle connection may be reused. */
+  mayReuse: boolean
+}
+
+/**
+ * Posts to the first address that can be connected to. If the server resets a reused connection before it responds,
+ * perhaps because the connection was idle for too long, the post is repeated once over a new connection.
+ *
+ * @throws AddressError, ConnectionError
+ */
+async function postToAnyAddress(posting: PostRequest, over: AbortSignal): Promise<Answer> {
+  const addresses = await addressesOf(posting)
+  const last = addresses.length - 1
+  const targets = addresses.map((address, index) => ({
+    address,
+    connectWithinMilliseconds: index === last ? timeoutMilliseconds : connectMilliseconds,
+    mayReuse: true,
+  }))
+  for (let target = targets.shift(); target; target = targets.shift()) {
+    over.throwIfAborted()
+    try {
+      return await new HintConnection(posting, target, over).answer
+    } catch (error) {
+      if (!(error instanceof ConnectionError)) throw error
+      if (error.worthTrying === 'a new connection') targets.unshift({ ...target, mayReuse: false })
+      else if (error.worthTrying === 'nothing' || targets.length === 0) throw error
+    }
+  }
+  throw new ConnectionError('dns', 'nothing')
+}
+
 /**
  * Returns the addresses to try, in order.
  *
@@ -129,7 +150,7 @@ export async function postHint(posting: PostRequest): Promise<PostResult> {
 async function addressesOf({ url, allowsPrivate, lookup = systemLookup }: PostRequest): Promise<string[]> {
   const literal = literalAddress(url)
   const found = literal === null ? await lookup(url.hostname).catch(() => []) : [literal]
-  if (found.length === 0) throw new ConnectionError('dns', true)
+  if (found.length === 0) throw new ConnectionError('dns', 'nothing')
   if (!allowsPrivate && !found.every(isPublicAddress)) throw new AddressError('The address is private')
   // IPv4 addresses come first because not every machine can reach IPv6 addresses.
   return found.toSorted((one, other) => isIP(one) - isIP(other)).slice(0, maxAddresses)
@@ -143,106 +164,142 @@ interface Answer {
 }
 
 /**
+ * One post over one connection to one address.
+ *
+ *     connecting ── over TLS ──▶ securing ──▶ sent ── the response's head is complete ──▶ answered
+ *         └──────── without TLS ───────────────▲
+ *
+ * A reused connection begins as `sent`. An error ends any state but `answered`, in which the outcome is known. In
+ * `connecting` and `securing`, nothing has been sent yet, so another address may be tried.
+ */
+class HintConnection {
+  /**
+   * Resolves with the response.
+   *
+   * @throws ConnectionError, for example if connecting takes longer than the target's time limit
+   */
+  readonly answer: Promise<Answer>
+  private state: 'connecting' | 'securing' | 'sent' | 'answered' = 'connecting'
+  private readonly outcome = Promise.withResolvers<Answer>()
+  private readonly request: http.ClientRequest
+  /** Bytes received so far, without those received together with the end of the head. */
+  private received = 0
+  /** Size of the complete heads so far: those of interim responses and, last, the final one. */
+  private headBytes = 0
+
+  constructor(
+    posting: PostRequest,
+    target: Target,
+    private readonly over: AbortSignal,
+  ) {
+    this.answer = this.outcome.promise
+    this.request = openRequest(posting, target)
+    const timer = setTimeout(() => {
+      if (this.isUnsent()) this.request.destroy(new Error('No connection'))
+    }, target.connectWithinMilliseconds)
+    // A listener costs less than the request's own `signal` option.
+    over.addEventListener('abort', this.abort)
+    this.request.on('socket', (socket) => this.connect(socket, isTls(posting)))
+    this.request.on('information', (head) => this.countHead(head))
+    this.request.on('response', (message) => this.succeed(message))
+    this.request.on('upgrade', (message) => this.succeed(message))
+    this.request.on('error', (error) => this.fail(error))
+    this.request.on('close', () => clearTimeout(timer))
+    this.request.end(posting.body)
+  }
+
+  private isUnsent(): boolean {
+    return this.state === 'connecting' || this.state === 'securing'
+  }
+
+  private readonly abort = (): void => {
+    this.request.destroy()
+  }
+
+  /** Follows a socket from its connection to the first bytes of the response. */
+  private connect(socket: Socket, mustSecure: boolean): void {
+    socket.on('data', this.count)
+    if (this.request.reusedSocket) {
+      this.state = 'sent'
+      return
+    }
+    socket.once('connect', () => {
+      this.state = mustSecure ? 'securing' : 'sent'
+    })
+    socket.once('secureConnect', () => {
+      this.state = 'sent'
+    })
+  }
+
+  /** The parser sees each piece first, so the piece that completes the head is not counted here. */
+  private readonly count = ({ length }: Buffer): void => {
+    if (this.state === 'answered') return
+    this.received += length
+    this.limitHead(this.received)
+  }
+
+  private countHead(head: Head): void {
+    this.headBytes += sizeOf(head)
+    this.limitHead(this.headBytes)
+  }
+
+  private limitHead(bytes: number): void {
+    if (bytes <= maxHeadBytes) return
+    this.fail(new Error("The response's head is too long"))
+    this.request.destroy()
+  }
+
+  private fail(error: NodeJS.ErrnoException): void {
+    if (this.state === 'answered') return
+    const detail = detailOf(error, this.state === 'securing')
+    const isStale = this.request.reusedSocket && this.received === 0 && detail === 'reset'
+    if (isStale) this.outcome.reject(new ConnectionError(detail, 'a new connection'))
+    else this.outcome.reject(new ConnectionError(detail, this.isUnsent() ? 'another address' : 'nothing'))
+  }
+
+  private succeed(message: http.IncomingMessage): void {
+    const { statusCode = null, headers, socket } = message
+    this.countHead(message)
+    this.state = 'answered'
+    // The connection may be reused for another post afterwards, so this post's listeners are detached.
+    const detach = () => {
+      socket.off('data', this.count)
+      this.over.removeEventListener('abort', this.abort)
+    }
+    // Changes nothing if the head was too long.
+    this.outcome.resolve({
+      head: { status: statusCode, retryAfterSeconds: parseRetryAfter(headers['retry-after']) },
+      bodyEnd: readBody(message).finally(detach),
+    })
+  }
+}
+
+/**
  * Idle connections are kept open for a few seconds, by address, port and name, because opening a connection costs more
  * than posting a hint.
  */
 const keeping = { keepAlive: true, maxFreeSockets: 10, timeout: keptMilliseconds }
 const agents = { http: new http.Agent(keeping), https: new https.Agent(keeping) }
 
-/**
- * Posts to one address, reusing an idle connection if possible. If the server resets a reused connection before it
- * responds, perhaps because the connection was idle for too long, the post is repeated once over a new connection.
- *
- * @param to the address; `connectWithin` is the time limit for connecting, in milliseconds
- * @throws ConnectionError, for example if connecting takes longer than `connectWithin`
- */
-function send(
-  posting: PostRequest,
-  to: { host: string; connectWithin: number; isFresh?: boolean },
-  over: AbortSignal,
-): Promise<Answer> {
+/** Opens a request to an address, reusing an idle connection if possible. */
+function openRequest(posting: PostRequest, { address, mayReuse }: Target): http.ClientRequest {
   const { url, headers, body, ca } = posting
-  const isTls = url.protocol === 'https:'
-  const request = (isTls ? https : http).request({
-    host: to.host,
-    port: url.port || (isTls ? 443 : 80),
+  const agent = isTls(posting) ? agents.https : agents.http
+  return (isTls(posting) ? https : http).request({
+    host: address,
+    port: url.port || (isTls(posting) ? 443 : 80),
     method: 'POST',
     path: `${url.pathname}${url.search}`,
     maxHeaderSize: maxHeadBytes,
-    agent: to.isFresh ? false : agents[isTls ? 'https' : 'http'],
+    agent: mayReuse ? agent : false,
     headers: { host: url.host, 'content-length': Buffer.byteLength(body), ...headers },
     ...(literalAddress(url) === null ? { servername: url.hostname } : {}),
     ...(ca ? { ca } : {}),
   })
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-  let isReached = false
-  let isConnected = false
-  let isAnswered = false
-  /** Bytes received so far, without those received together with the end of the head. */
-  let received = 0
-  /** Size of the complete heads so far: those of interim responses and, last, the final one. */
-  let headBytes = 0
-  const fail = (error: NodeJS.ErrnoException) => {
-    if (isAnswered) return
-    const detail = detailOf(error, isTls && isReached && !isConnected)
-    const isStale = request.reusedSocket && received === 0 && detail === 'reset' && !over.aborted
-    if (isStale) resolve(send(posting, { ...to, isFresh: true }, over))
-    else reject(new ConnectionError(detail, !isConnected))
-  }
-  const timer = setTimeout(() => {
-    if (!isConnected) request.destroy(new Error('No connection'))
-  }, to.connectWithin)
-  // A listener costs less than the request's own `signal` option.
-  const abort = () => request.destroy()
-  over.addEventListener('abort', abort)
-  const limitHead = (bytes: number) => {
-    if (bytes <= maxHeadBytes) return
-    fail(new Error("The response's head is too long"))
-    request.destroy()
-  }
-  // The parser sees each piece first, so the piece that completes the head is not counted here.
-  const count = ({ length }: Buffer) => {
-    if (isAnswered) return
-    received += length
-    limitHead(received)
-  }
-  request.on('socket', (socket) => {
-    isConnected = request.reusedSocket
-    socket.on('data', count)
-    if (isConnected) return
-    socket.once('connect', () => {
-      isReached = true
-      isConnected = !isTls
-    })
-    socket.once('secureConnect', () => {
-      isConnected = true
-    })
-  })
-  const countHead = (head: Head) => {
-    headBytes += sizeOf(head)
-    limitHead(headBytes)
-  }
-  const end = (message: http.IncomingMessage) => {
-    const { statusCode = null, headers, socket } = message
-    countHead(message)
-    isAnswered = true
-    // The connection may be reused for another post afterwards, so this post's listeners are detached.
-    const detach = () => {
-      socket.off('data', count)
-      over.removeEventListener('abort', abort)
-    }
-    resolve({
-      head: { status: statusCode, retryAfterSeconds: parseRetryAfter(headers['retry-after']) },
-      bodyEnd: readBody(message).finally(detach),
-    })
-  }
-  request.on('information', countHead)
-  request.on('response', end)
-  request.on('upgrade', end)
-  request.on('error', fail)
-  request.on('close', () => clearTimeout(timer))
-  request.end(body)
-  return promise
+}
+
+function isTls({ url }: PostRequest): boolean {
+  return url.protocol === 'https:'
 }
 
 /** The head of a final or interim response. */
