@@ -1,19 +1,27 @@
 import { DomainError } from '../core/errors.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
 import { batchedLookUp } from '../platform/mongo/look-up.ts'
-import { runBatched } from '../platform/mongo/statements.ts'
 import { findClocks } from './change-store.ts'
 import { type Counter, type HostClock, hostClockModel } from './model.ts'
 
-/** Where a change stands in its host's history. */
+/** Where changes that were made together stand in their host's history. */
 export interface Tick {
-  /** The booking version, `max(now, last + 1 s)`, unique among the host's changes. */
-  version: Date
-  sequence: number
-  /** Version of the message that accompanies the change; null unless requested. */
-  messageVersion: Date | null
-  /** False if none of the host's guests was ever erased, so a booking's guest need not be looked up again. */
+  /**
+   * The version of the first change, `max(now, last + 1 s)`. Each of the other changes is one second later; see
+   * {@link versionAt}.
+   */
+  firstVersion: Date
+  /** The sequence of the first change. Each of the other changes is one higher. */
+  firstSequence: number
+  /** The version of the first message that accompanies the changes; meaningless if there is none. */
+  firstMessageVersion: Date
+  /** False if none of the host's guests was ever erased, so the bookings' guests need not be looked up again. */
   hasErasures: boolean
+}
+
+/** Returns the version of the change at `index` among changes that were made together. */
+export function versionAt(first: Date, index: number): Date {
+  return new Date(first.getTime() + index * 1000)
 }
 
 /** Returns the name of the queue for all writes that advance a host's clock, such as bookings and availability. */
@@ -22,56 +30,39 @@ export function hostQueue(ownerId: number): string {
 }
 
 /**
- * Assigns a version to a change, inside the change's own transaction. If two transactions advance a host's clock
+ * Assigns a version to each of several changes, inside their own transaction. If two transactions advance a host's clock
  * concurrently, the second starts over and advances the clock after the first. Versions therefore follow the order in
  * which changes become visible, and a reader that has seen a version has seen everything before it.
  */
-export function advanceHostClock(db: Db, session: Session, change: NextChange): Promise<Tick> {
-  return runBatched(db, session, assignVersions, change)
-}
-
-/** A change that takes the next version of its host's clock. */
-interface NextChange {
-  ownerId: number
-  now: Date
-  /** True if the change also writes a message, which then gets its own version; see {@link nextMessageVersion}. */
-  withMessage: boolean
-}
-
-/** Assigns consecutive versions to several changes of one host, in order. */
-async function assignVersions(db: Db, session: Session, changes: NextChange[]): Promise<Tick[]> {
-  const [{ ownerId, now }] = changes as [NextChange]
-  const messages = changes.filter(({ withMessage }) => withMessage).length
-  const counters = { last: changes.length, ...(messages > 0 ? { messages_last: messages } : {}) }
-  const clock = await advance(db, session, ownerId, { counters, sequence: changes.length, now })
-  let ahead = changes.length
-  let messagesAhead = messages
-  return changes.map(({ withMessage }) => {
-    ahead -= 1
-    if (withMessage) messagesAhead -= 1
-    return {
-      version: versionOf(clock, 'last', ahead),
-      sequence: clock.sequence - ahead,
-      messageVersion: withMessage ? versionOf(clock, 'messages_last', messagesAhead) : null,
-      hasErasures: clock.erasures !== 0,
-    }
-  })
-}
-
-/**
- * Assigns a message its version by the same rule as {@link advanceHostClock}, but from a separate counter, so that
- * messages never push booking versions ahead.
- */
-export async function nextMessageVersion(
+export async function advanceHostClock(
   db: Db,
   session: Session,
   ownerId: number,
-  now: Date,
-): Promise<Date> {
-  return nextMessageVersions(db, session, ownerId, { now, count: 1 })
+  { now, changes, messages = 0 }: NextChanges,
+): Promise<Tick> {
+  const counters = { last: changes, ...(messages > 0 ? { messages_last: messages } : {}) }
+  const clock = await advance(db, session, ownerId, { counters, sequence: changes, now })
+  return {
+    firstVersion: versionOf(clock, 'last', changes - 1),
+    firstSequence: clock.sequence - (changes - 1),
+    firstMessageVersion: versionOf(clock, 'messages_last', messages - 1),
+    hasErasures: clock.erasures !== 0,
+  }
 }
 
-/** Assigns consecutive versions, one second apart, to `count` messages, and returns the first version. */
+/** Changes that take the next versions of their host's clock. */
+interface NextChanges {
+  now: Date
+  /** Number of changes, at least 1. */
+  changes: number
+  /** Number of messages that accompany them. They get versions of their own; see {@link nextMessageVersions}. */
+  messages?: number
+}
+
+/**
+ * Assigns consecutive versions to `count` messages by the same rule as {@link advanceHostClock}, but from a separate
+ * counter, so that messages never push booking versions ahead. Returns the first version; see {@link versionAt}.
+ */
 export async function nextMessageVersions(
   db: Db,
   session: Session,
