@@ -31,8 +31,9 @@ export interface IdempotentContext {
 /**
  * Carries out a write and returns its response. Without an `Idempotency-Key`, it only prepares and writes. With one:
  *
- * 1. An earlier response to the same request is looked up, while `prepare` does the work's reads and checks.
- * 2. If there is one, it is replayed, whether or not the work could be prepared once more.
+ * 1. An earlier response to the same request is looked up and replayed.
+ * 2. `prepare` does the work's reads and checks. A replay skips them, because its work could not be prepared once more if,
+ *    for example, its listing has become inactive.
  * 3. The work, any job it causes and its response are written in one transaction, so a crash leaves either all of them
  *    or none, and every retry gets the first response byte for byte (decisions §11).
  * 4. If that failed, an identical request may have finished first. Its response is replayed too.
@@ -56,16 +57,10 @@ export async function runIdempotently<T, Envelope extends object>(
   const fingerprints = app.secrets.fingerprints(stringify(body) ?? '')
   const [fingerprint = ''] = fingerprints
   const claim = { ...claimOf(app, context, idempotencyKey), fingerprint }
-  const [lookedUp, prepared] = await Promise.allSettled([
-    findStoredResponse(app.db, claim, app.clock(claim.owner_id)),
-    prepare(),
-  ])
-  if (lookedUp.status === 'rejected') throw lookedUp.reason
-  const earlier = lookedUp.value
+  const earlier = await findStoredResponse(app.db, claim, app.clock(claim.owner_id))
   if (earlier) return replay(context, earlier, fingerprints) as Envelope
   try {
-    if (prepared.status === 'rejected') throw prepared.reason
-    const response = await writeAnswered(app, prepared.value, { toResponse, claim })
+    const response = await writeAnswered(app, await prepare(), { toResponse, claim })
     return respond(context, response)
   } catch (error) {
     if (isUnreachable(error)) throw error
