@@ -200,9 +200,9 @@ const rows: Row[] = [
   ],
   [
     'two changes with the same version',
-    'increase[counter] = amount',
-    'increase[counter] = 0',
-    'bookings feed',
+    '{ $inc: { ...counters, sequence } }',
+    '{ $inc: { sequence } }',
+    'host-clock bookings feed',
   ],
   ['a last page that is missed', 'found.length > page.perPage', 'found.length > page.perPage + 1', 'feed'],
   ['a wait on a later page', 'page.page > 1 ||', '', 'feed'],
