@@ -82,7 +82,7 @@ export async function moveBooking(
   return moved as StoredBooking
 }
 
-/** Returns the reason to keep for a booking's transition: null if the guest was erased, because they may have given it. */
+/** Returns the reason to store with a transition; null if the guest was erased, because a reason may name them. */
 export function keptReason(booking: Pick<StoredBooking, 'erased_at'>, reason: string | null): string | null {
   return booking.erased_at ? null : reason
 }
