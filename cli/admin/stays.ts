@@ -48,11 +48,10 @@ function bookingCommand(name: 'confirm' | 'cancel', description: string, example
       if (name === 'cancel') await confirm(args, `Booking ${id} will be cancelled.`)
       const move = async (act: Act) => {
         const booking = await findBookingOfAnyHost(act.db, id)
-        return transitionBooking(act, booking, {
-          to: name === 'cancel' ? 'cancelled' : 'confirmed',
-          reason,
-          extraWrite: (session, kept) => act.record(session, booking.owner_id, kept),
-        })
+        const to = name === 'cancel' ? 'cancelled' : 'confirmed'
+        return transitionBooking(act, booking, { to, reason }, (session, kept) =>
+          act.record(session, booking.owner_id, kept),
+        )
       }
       const moved = await administer(`bookings ${name}`, bookingTarget(id), move, { record: 'caller' })
       print(args, toBookingRecord(moved), record)

@@ -1,19 +1,27 @@
 import { DomainError } from '../core/errors.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
 import { batchedLookUp } from '../platform/mongo/look-up.ts'
-import { runBatched } from '../platform/mongo/statements.ts'
 import { findClocks } from './change-store.ts'
 import { type Counter, type HostClock, hostClockModel } from './model.ts'
 
-/** Where a change stands in its host's history. */
+/** Where changes that were made together stand in their host's history. */
 export interface Tick {
-  /** The booking version, `max(now, last + 1 s)`, unique among the host's changes. */
-  version: Date
-  sequence: number
-  /** Version of the message that accompanies the change; null unless requested. */
-  messageVersion: Date | null
-  /** False if none of the host's guests was ever erased, so a booking's guest need not be looked up again. */
+  /**
+   * The version of the first change, `max(now, last + 1 s)`. Each of the other changes is one second later; see
+   * {@link versionAt}.
+   */
+  firstVersion: Date
+  /** The sequence of the first change. Each of the other changes is one higher. */
+  firstSequence: number
+  /** The version of the first message that accompanies the changes; meaningless if there is none. */
+  firstMessageVersion: Date
+  /** False if none of the host's guests was ever erased, so the bookings' guests need not be looked up again. */
   hasErasures: boolean
+}
+
+/** Returns the version of the change at `index` among changes that were made together. */
+export function versionAt(first: Date, index: number): Date {
+  return new Date(first.getTime() + index * 1000)
 }
 
 /** Returns the name of the queue for all writes that advance a host's clock, such as bookings and availability. */
@@ -22,56 +30,39 @@ export function hostQueue(ownerId: number): string {
 }
 
 /**
- * Assigns a version to a change, inside the change's own transaction. If two transactions advance a host's clock
+ * Assigns a version to each of several changes, inside their own transaction. If two transactions advance a host's clock
  * concurrently, the second starts over and advances the clock after the first. Versions therefore follow the order in
  * which changes become visible, and a reader that has seen a version has seen everything before it.
  */
-export function advanceHostClock(db: Db, session: Session, change: NextChange): Promise<Tick> {
-  return runBatched(db, session, assignVersions, change)
-}
-
-/** A change that takes the next version of its host's clock. */
-interface NextChange {
-  ownerId: number
-  now: Date
-  /** True if the change also writes a message, which then gets its own version; see {@link nextMessageVersion}. */
-  withMessage: boolean
-}
-
-/** Assigns consecutive versions to several changes of one host, in order. */
-async function assignVersions(db: Db, session: Session, changes: NextChange[]): Promise<Tick[]> {
-  const [{ ownerId, now }] = changes as [NextChange]
-  const messages = changes.filter(({ withMessage }) => withMessage).length
-  const counters = { last: changes.length, ...(messages > 0 ? { messages_last: messages } : {}) }
-  const clock = await advance(db, session, ownerId, { counters, sequence: changes.length, now })
-  let ahead = changes.length
-  let messagesAhead = messages
-  return changes.map(({ withMessage }) => {
-    ahead -= 1
-    if (withMessage) messagesAhead -= 1
-    return {
-      version: versionOf(clock, 'last', ahead),
-      sequence: clock.sequence - ahead,
-      messageVersion: withMessage ? versionOf(clock, 'messages_last', messagesAhead) : null,
-      hasErasures: clock.erasures !== 0,
-    }
-  })
-}
-
-/**
- * Assigns a message its version by the same rule as {@link advanceHostClock}, but from a separate counter, so that
- * messages never push booking versions ahead.
- */
-export async function nextMessageVersion(
+export async function advanceHostClock(
   db: Db,
   session: Session,
   ownerId: number,
-  now: Date,
-): Promise<Date> {
-  return nextMessageVersions(db, session, ownerId, { now, count: 1 })
+  { now, changes, messages = 0 }: NextChanges,
+): Promise<Tick> {
+  const counters = { last: changes, ...(messages > 0 ? { messages_last: messages } : {}) }
+  const clock = await advance(db, session, ownerId, { counters, sequence: changes, now })
+  return {
+    firstVersion: versionOf(clock, 'last', changes - 1),
+    firstSequence: clock.sequence - (changes - 1),
+    firstMessageVersion: versionOf(clock, 'messages_last', messages - 1),
+    hasErasures: clock.erasures !== 0,
+  }
 }
 
-/** Assigns consecutive versions, one second apart, to `count` messages, and returns the first version. */
+/** Changes that take the next versions of their host's clock. */
+interface NextChanges {
+  now: Date
+  /** Number of changes, at least 1. */
+  changes: number
+  /** Number of messages that accompany them. They get versions of their own; see {@link nextMessageVersions}. */
+  messages?: number
+}
+
+/**
+ * Assigns consecutive versions to `count` messages by the same rule as {@link advanceHostClock}, but from a separate
+ * counter, so that messages never push booking versions ahead. Returns the first version; see {@link versionAt}.
+ */
 export async function nextMessageVersions(
   db: Db,
   session: Session,
@@ -84,23 +75,12 @@ export async function nextMessageVersions(
 
 /** Advances the host's sequence of changes for a change without a version, and returns the change's position. */
 export async function nextSequence(db: Db, session: Session, ownerId: number): Promise<number> {
-  return (await increment(db, session, ownerId, { sequence: 1 })).sequence
+  return (await update(db, session, ownerId, { $inc: { sequence: 1 } })).sequence
 }
 
 /** Counts a guest's erasure in the host's clock when the erasure starts. */
 export async function countErasure(db: Db, session: Session, ownerId: number): Promise<void> {
-  await increment(db, session, ownerId, { sequence: 1, erasures: 1 })
-}
-
-async function increment(
-  db: Db,
-  session: Session,
-  ownerId: number,
-  $inc: Partial<Record<'sequence' | 'erasures', number>>,
-): Promise<HostClock> {
-  const advanced = await update(db, session, { _id: ownerId }, { $inc })
-  if (!advanced) throw noClock()
-  return advanced
+  await update(db, session, ownerId, { $inc: { sequence: 1, erasures: 1 } })
 }
 
 /** Returns the host's latest visible booking or message version; 1970 if there is none. */
@@ -162,8 +142,11 @@ interface Advance {
 
 /**
  * Raises each counter to the last of the versions that it assigns. The first version is the current second or, if the
- * counter has already reached the current second, one second after the counter's value. Each case is a separate update
- * whose filter matches only that case, because update operators cannot branch. The likeliest case is tried first.
+ * counter has already reached the current second, one second after the counter's value.
+ *
+ * The clock of a busy host has reached the current second, so one statement is enough for it. Raising every clock to
+ * the current second first would be as simple, but on a busy host the transaction of a booking would take 1.1 times as
+ * long.
  */
 async function advance(
   db: Db,
@@ -171,63 +154,24 @@ async function advance(
   ownerId: number,
   { counters, sequence, now }: Advance,
 ): Promise<HostClock> {
-  const seconds = Math.floor(now.getTime() / 1000)
-  const names = Object.keys(counters) as Counter[]
-  for (const ahead of likelyFirst(ownerId, names)) {
-    const filter: ClockFilter = { _id: ownerId }
-    const set: Partial<Record<Counter, number>> = {}
-    const increase: Partial<Record<Counter | 'sequence', number>> = {}
-    for (const counter of names) {
-      const amount = counters[counter] ?? 0
-      if (ahead.includes(counter)) {
-        filter[counter] = { $gte: seconds }
-        increase[counter] = amount
-      } else {
-        filter[counter] = { $lt: seconds }
-        set[counter] = seconds + amount - 1
-      }
-    }
-    if (sequence > 0) increase.sequence = sequence
-    const advanced = await update(db, session, filter, {
-      // The server refuses an operator without fields.
-      ...(ahead.length < names.length ? { $set: set } : {}),
-      ...(ahead.length + sequence > 0 ? { $inc: increase } : {}),
-    })
-    if (!advanced) continue
-    remember(ownerId, advanced, names, seconds)
-    return advanced
+  const clock = await update(db, session, ownerId, { $inc: { ...counters, sequence } })
+  const behind = countersBehind(clock, counters, Math.floor(now.getTime() / 1000))
+  if (Object.keys(behind).length === 0) return clock
+  return update(db, session, ownerId, { $set: behind })
+}
+
+/** Returns the counters whose first new version is before the current second, each with the value that corrects it. */
+function countersBehind(
+  clock: HostClock,
+  counters: Advance['counters'],
+  seconds: number,
+): Partial<Record<Counter, number>> {
+  const behind: Partial<Record<Counter, number>> = {}
+  for (const [counter, amount] of Object.entries(counters) as [Counter, number][]) {
+    const least = seconds + amount - 1
+    if (clock[counter] < least) behind[counter] = least
   }
-  throw noClock()
-}
-
-/** A host's clock of which each counter is behind or has reached a second. */
-type ClockFilter = { _id: number } & Partial<Record<Counter, { $lt: number } | { $gte: number }>>
-
-/** Counters last seen ahead of the current time, for example after a burst. They determine the update to try first. */
-const seenAhead = new Set<string>()
-/** Number of entries at which `seenAhead` is cleared. A missing entry costs only one extra update. */
-const maxCountersAhead = 10_000
-
-/** Returns every possible set of counters that have reached the current second, likeliest first. */
-function likelyFirst(ownerId: number, counters: Counter[]): Counter[][] {
-  const choices: Counter[][] = [[]]
-  for (const counter of counters.toReversed()) choices.push(...choices.map((choice) => [counter, ...choice]))
-  const isUnlikely = (choice: Counter[], counter: Counter) =>
-    choice.includes(counter) !== seenAhead.has(counterKey(ownerId, counter))
-  const surprise = (choice: Counter[]) => counters.filter((counter) => isUnlikely(choice, counter)).length
-  return choices.sort((one, other) => surprise(one) - surprise(other))
-}
-
-function remember(ownerId: number, clock: HostClock, counters: Counter[], seconds: number): void {
-  if (seenAhead.size >= maxCountersAhead) seenAhead.clear()
-  for (const counter of counters) {
-    if ((clock[counter] ?? 0) > seconds) seenAhead.add(counterKey(ownerId, counter))
-    else seenAhead.delete(counterKey(ownerId, counter))
-  }
-}
-
-function counterKey(ownerId: number, counter: Counter): string {
-  return `${ownerId}/${counter}`
+  return behind
 }
 
 /** Returns a counter's latest version or, if `before` is given, the version that many versions earlier. */
@@ -235,9 +179,18 @@ function versionOf(clock: Partial<HostClock>, counter: Counter, before = 0): Dat
   return new Date(((clock[counter] ?? 0) - before) * 1000)
 }
 
-/** Returns the error for a host without a clock, which can only be a sandbox that was cleared during the request. */
-function noClock(): DomainError {
-  return new DomainError('conflict', 'The sandbox was cleared in the meantime; try again', [], 1)
+/**
+ * Updates a host's clock and returns it.
+ *
+ * @throws DomainError `conflict` with a retry time if the host has no clock, which can only be a sandbox that was cleared
+ * during the request
+ */
+async function update(db: Db, session: Session, ownerId: number, change: object): Promise<HostClock> {
+  const options = { session, returnDocument: 'after' } as const
+  const { collection } = hostClockModel(db)
+  const clock = (await collection.findOneAndUpdate({ _id: ownerId }, change, options)) as HostClock | null
+  if (!clock) throw new DomainError('conflict', 'The sandbox was cleared in the meantime; try again', [], 1)
+  return clock
 }
 
 const lookUpClock = batchedLookUp<Pick<HostClock, '_id'>, HostClock>(
@@ -251,9 +204,4 @@ const lookUpClock = batchedLookUp<Pick<HostClock, '_id'>, HostClock>(
 
 function findClock(db: Db, ownerId: number): Promise<HostClock | null> {
   return lookUpClock(db, { _id: ownerId })
-}
-
-function update(db: Db, session: Session, filter: object, change: object): Promise<HostClock | null> {
-  const options = { session, returnDocument: 'after' } as const
-  return hostClockModel(db).collection.findOneAndUpdate(filter, change, options) as Promise<HostClock | null>
 }

@@ -7,11 +7,12 @@ import { prepareRates } from '../inventory/listings/rates/write.ts'
 import type { ListingStatus } from '../inventory/listings/schema.ts'
 import { setListingStatus } from '../inventory/listings/store.ts'
 import { prepareListing } from '../inventory/listings/write.ts'
-import type { Db } from '../platform/mongo/connection.ts'
-import { inTransaction, mapUnit, runUnit, type UnitOfWork } from '../platform/mongo/transactions.ts'
+import { writeAlone } from '../platform/mongo/batches.ts'
+import type { Db, Session } from '../platform/mongo/connection.ts'
+import { inTransaction, runUnit } from '../platform/mongo/transactions.ts'
 import { prepareBooking } from '../stays/bookings/create.ts'
 import type { StatusWord } from '../stays/bookings/status.ts'
-import { prepareTransition } from '../stays/bookings/transitions.ts'
+import { moveBooking } from '../stays/bookings/transitions.ts'
 import { setConversationClosed } from '../stays/messages/conversation.ts'
 import { prepareUser } from '../stays/users/create.ts'
 import { UserCreate } from '../stays/users/schema.ts'
@@ -58,7 +59,12 @@ export async function seedSandbox(sandbox: FreshSandbox, start: ClockStart): Pro
   await startHostClock(db, sandboxId, start)
   const users = await Promise.all(data.users.map((user) => userOf(sandbox, user)))
   const listings = await Promise.all(data.listings.map((listing) => listingOf(sandbox, listing)))
-  await runAll(db, sandboxId, [...users, ...listings])
+  const made = [...users, ...listings]
+  await runAll(
+    db,
+    sandboxId,
+    made.map(({ run }) => run),
+  )
   for (const { id, status } of data.listings)
     await setListingStatus(sandbox, { id, owner_id: sandboxId }, status)
   const bookings = await Promise.all(data.bookings.map((booking) => bookingOf(sandbox, booking)))
@@ -69,9 +75,13 @@ export async function seedSandbox(sandbox: FreshSandbox, start: ClockStart): Pro
 }
 
 /** Runs changes in one transaction, because commits are costly and nothing else writes to the sandbox yet. */
-function runAll(db: Db, sandboxId: number, works: UnitOfWork<unknown>[]): Promise<void> {
+function runAll(
+  db: Db,
+  sandboxId: number,
+  changes: ((session: Session) => Promise<unknown>)[],
+): Promise<void> {
   return inTransaction(db, `sandbox/${sandboxId}`, async (session) => {
-    for (const { run } of works) await run(session)
+    for (const change of changes) await change(session)
   })
 }
 
@@ -87,14 +97,19 @@ function listingOf(sandbox: FreshSandbox, listing: ListingData) {
   return prepareListing({ ...sandbox, ids }, sandbox.sandboxId, body)
 }
 
-async function bookingOf(sandbox: FreshSandbox, booking: BookingData): Promise<UnitOfWork<unknown>> {
+async function bookingOf(
+  sandbox: FreshSandbox,
+  booking: BookingData,
+): Promise<(session: Session) => Promise<void>> {
   const { id, checkin_in_days, nights, status, has_closed_conversation: _, ...rest } = booking
   const checkin_at = addDays(toDay(sandbox.clock()), checkin_in_days)
   const input = { ...rest, checkin_at, checkout_at: addDays(checkin_at, nights) }
   const context = { ...sandbox, ids: withIds(sandbox.ids, { booking: id }) }
   const booked = await prepareBooking(context, sandbox.sandboxId, input)
-  if (status === 'pending') return booked
-  return mapUnit(booked, (made, session) => prepareTransition(sandbox, made, { to: status }).run(session))
+  return async (session) => {
+    const made = await writeAlone(session, booked)
+    if (status !== 'pending') await moveBooking(sandbox, session, made, { to: status })
+  }
 }
 
 async function seedRates(sandbox: FreshSandbox, { id, data: items }: (typeof rates)[0]): Promise<void> {

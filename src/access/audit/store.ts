@@ -2,7 +2,6 @@ import { hostname } from 'node:os'
 import { isValidObjectId, type Types } from 'mongoose'
 import { notFound } from '../../core/errors.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
-import { runBatched } from '../../platform/mongo/statements.ts'
 import { type AuditEntry, auditModel, type HostAuditEntry, hostAuditModel } from './model.ts'
 
 /** The actor that performed an action: a user who ran a command, a partner's key, or the service. */
@@ -52,24 +51,26 @@ export function serviceActor() {
 }
 
 /** Adds an entry to the audit log, within the action's transaction if `session` is given. */
-export async function recordAction(
-  db: Db,
-  { owner_id, actor, reason = null, ...action }: Action,
-  session: Session | null = null,
-): Promise<void> {
-  const entry = { ...action, reason, ...(actor ?? (await commandActor(db))) }
-  if (owner_id === null) await auditModel(db).create([entry], { session })
-  else if (session) await runBatched(db, session, insertEntries, { owner_id, ...entry })
-  else await hostAuditModel(db).create({ owner_id, ...entry })
+export async function recordAction(db: Db, action: Action, session: Session | null = null): Promise<void> {
+  const { owner_id } = action
+  if (owner_id === null) await auditModel(db).create([await entryOf(db, action)], { session })
+  else await recordHostActions(db, [{ ...action, owner_id }], session)
 }
 
-async function insertEntries(
+/** Adds entries about hosts' data to the audit log, within the actions' transaction if `session` is given. */
+export async function recordHostActions(
   db: Db,
-  session: Session,
-  entries: Partial<HostAuditEntry>[],
-): Promise<undefined[]> {
+  actions: (Action & { owner_id: number })[],
+  session: Session | null,
+): Promise<void> {
+  const entries = await Promise.all(
+    actions.map(async ({ owner_id, ...action }) => ({ owner_id, ...(await entryOf(db, action)) })),
+  )
   await hostAuditModel(db).insertMany(entries, { session })
-  return []
+}
+
+async function entryOf(db: Db, { at, action, target, reason = null, actor }: Omit<Action, 'owner_id'>) {
+  return { at, action, target, reason, ...(actor ?? (await commandActor(db))) }
 }
 
 /** The account of each database connection, cached so that a command that affects many guests queries it only once. */

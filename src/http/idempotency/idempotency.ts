@@ -1,13 +1,14 @@
 import { stringify } from 'safe-stable-stringify'
 import { DomainError, invalidField } from '../../core/errors.ts'
+import { alone, type BatchedWork, runInBatch } from '../../platform/mongo/batches.ts'
 import { isDuplicate, isUnreachable } from '../../platform/mongo/errors.ts'
-import { mapUnit, runUnit, type UnitOfWork } from '../../platform/mongo/transactions.ts'
+import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
 import type { AppContext } from '../context.ts'
 import { parsePathId } from '../path-ids.ts'
 import { repeatedValues } from '../repeated-headers.ts'
 import type { Caller, RequestInput } from '../request.ts'
 import type { Claim, StoredResponse } from './model.ts'
-import { findStoredResponse, saveResponse } from './store.ts'
+import { findStoredResponse, saveResponses } from './store.ts'
 
 /** Status and complete envelope of the response to a unit of work. */
 export interface WorkResponse<Envelope extends object> {
@@ -28,11 +29,15 @@ export interface IdempotentContext {
 }
 
 /**
- * Carries out a write and returns its response. With an `Idempotency-Key`, the work, any job it causes and its response are
- * written in one transaction, so a crash leaves either all of them or none, and every retry gets the first response
- * byte for byte (decisions §11).
+ * Carries out a write and returns its response. Without an `Idempotency-Key`, it only prepares and writes. With one:
  *
- * @param prepare does the work's reads and checks outside the transaction, while an earlier response is looked up
+ * 1. An earlier response to the same request is looked up and replayed.
+ * 2. `prepare` does the work's reads and checks. A replay skips them, because its work could not be prepared once more if,
+ *    for example, its listing has become inactive.
+ * 3. The work, any job it causes and its response are written in one transaction, so a crash leaves either all of them
+ *    or none, and every retry gets the first response byte for byte (decisions §11).
+ * 4. If that failed, an identical request may have finished first. Its response is replayed too.
+ *
  * @param toResponse builds the response from the work's result; may run more than once
  * @throws DomainError `idempotency_mismatch` if the key was used with another body; `conflict` with a retry time if an
  * identical request is still in progress
@@ -40,24 +45,23 @@ export interface IdempotentContext {
 export async function runIdempotently<T, Envelope extends object>(
   app: AppContext,
   context: IdempotentContext,
-  prepare: () => UnitOfWork<T> | Promise<UnitOfWork<T>>,
+  prepare: () => Promise<Work<T>>,
   toResponse: (result: T) => WorkResponse<Envelope>,
 ): Promise<Envelope> {
   const { idempotencyKey, body } = context.sent
-  if (idempotencyKey === undefined)
-    return respond(context, toResponse(await runUnit(app.db, await prepare())))
-  const claim = claimOf(app, context, idempotencyKey)
+  if (idempotencyKey === undefined) {
+    const response = await writeAnswered(app, await prepare(), { toResponse, claim: null })
+    return respond(context, response)
+  }
   // The hashes are keyed because a body may contain a password.
   const fingerprints = app.secrets.fingerprints(stringify(body) ?? '')
-  const preparing = Promise.resolve(prepare())
-  // A replay does not need the prepared work. Preparing it may even fail, because the first request has already done
-  // the work.
-  preparing.catch(() => {})
+  const [fingerprint = ''] = fingerprints
+  const claim = { ...claimOf(app, context, idempotencyKey), fingerprint }
   const earlier = await findStoredResponse(app.db, claim, app.clock(claim.owner_id))
   if (earlier) return replay(context, earlier, fingerprints) as Envelope
   try {
-    const [fingerprint = ''] = fingerprints
-    return respond(context, await runOnce(app, { claim, fingerprint }, await preparing, toResponse))
+    const response = await writeAnswered(app, await prepare(), { toResponse, claim })
+    return respond(context, response)
   } catch (error) {
     if (isUnreachable(error)) throw error
     // An identical request may have finished first, and its response or its changes may have made this request fail.
@@ -67,6 +71,9 @@ export async function runIdempotently<T, Envelope extends object>(
     throw isDuplicate(error) ? stillRunning() : error
   }
 }
+
+/** A prepared write, which either gets a transaction of its own or may share one. */
+type Work<T> = UnitOfWork<T> | BatchedWork<object, T>
 
 function claimOf({ claimSecret }: AppContext, context: IdempotentContext, idempotencyKey: string): Claim {
   const { ownerId: owner_id, keyId: key_id } = context.caller
@@ -86,22 +93,50 @@ function endpointOf({ request, route, params = {} }: IdempotentContext): string 
   return `${request.method} ${route.replace(/:(\w+)/g, named)}`
 }
 
-/** Does the work and stores its response in one transaction. Writes nothing if an identical request finishes first. */
-async function runOnce<T, Envelope extends object>(
-  { db, clock, config }: AppContext,
-  { claim, fingerprint }: { claim: Claim; fingerprint: string },
-  work: UnitOfWork<T>,
-  toResponse: (result: T) => WorkResponse<Envelope>,
+/** A request, and how it is answered. */
+interface AnsweredRequest<T, Envelope extends object> {
+  request: object
+  toResponse: (result: T) => WorkResponse<Envelope>
+  /** The claim under which the response is stored; null without an `Idempotency-Key`. */
+  claim: (Claim & Pick<StoredResponse, 'fingerprint'>) | null
+}
+
+/**
+ * Does the work and stores its response in one transaction, together with the work and the responses of other requests
+ * that wait for the same turn. Writes nothing if an identical request finishes first.
+ */
+function writeAnswered<T, Envelope extends object>(
+  app: AppContext,
+  prepared: Work<T>,
+  answered: Omit<AnsweredRequest<T, Envelope>, 'request'>,
 ): Promise<WorkResponse<Envelope>> {
-  const unit = mapUnit(work, async (result, session) => {
-    const response = toResponse(result)
-    const expires_at = new Date(clock(claim.owner_id).getTime() + config.idempotencyTtlSeconds * 1000)
-    const body = JSON.stringify(response.envelope)
-    const { status, userId: user_id = null } = response
-    await saveResponse(db, session, { ...claim, fingerprint, status, body, user_id, expires_at })
-    return response
+  const work: BatchedWork<object, T> = 'run' in prepared ? alone(prepared) : prepared
+  return runInBatch<AnsweredRequest<T, Envelope>, WorkResponse<Envelope>>(app.db, {
+    queue: work.queue,
+    kind: work.kind === null ? null : `${work.kind} with their responses`,
+    request: { request: work.request, ...answered },
+    async write(session, members) {
+      const results = await work.write(
+        session,
+        members.map(({ request, trace }) => ({ ...request, trace })),
+      )
+      const responses = members.map(({ toResponse }, index) => toResponse(results[index] as T))
+      const stored = members.flatMap(({ claim }, index) =>
+        claim ? toStored(app, claim, responses[index] as WorkResponse<Envelope>) : [],
+      )
+      if (stored.length > 0) await saveResponses(app.db, session, stored)
+      return responses
+    },
   })
-  return runUnit(db, unit)
+}
+
+function toStored(
+  { clock, config }: AppContext,
+  claim: Claim & Pick<StoredResponse, 'fingerprint'>,
+  { status, envelope, userId }: WorkResponse<object>,
+): StoredResponse {
+  const expires_at = new Date(clock(claim.owner_id).getTime() + config.idempotencyTtlSeconds * 1000)
+  return { ...claim, status, body: JSON.stringify(envelope), user_id: userId ?? null, expires_at }
 }
 
 const majorityWaitMilliseconds = 4000

@@ -1,6 +1,5 @@
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { batchedLookUp } from '../../platform/mongo/look-up.ts'
-import { runBatched } from '../../platform/mongo/statements.ts'
 import { type Claim, type StoredResponse, storedResponseModel } from './model.ts'
 
 type ClaimId = Pick<Claim, '_id' | 'owner_id'>
@@ -42,16 +41,11 @@ export async function findStoredResponse(
 }
 
 /**
- * Stores a response in the same transaction as its work. If the claim already has a response, the write fails with a
+ * Stores responses in the same transaction as their work. If a claim already has a response, the write fails with a
  * duplicate-key error and the work is rolled back too.
  */
-export function saveResponse(db: Db, session: Session, response: StoredResponse): Promise<void> {
-  return runBatched(db, session, saveResponses, response)
-}
-
-async function saveResponses(db: Db, session: Session, responses: StoredResponse[]): Promise<undefined[]> {
+export async function saveResponses(db: Db, session: Session, responses: StoredResponse[]): Promise<void> {
   await storedResponseModel(db).collection.insertMany(responses as object[], { session })
-  return []
 }
 
 /** Returns the stored responses that concern a guest. */

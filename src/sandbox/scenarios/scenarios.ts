@@ -1,9 +1,10 @@
 import { addDays, daysBetween, toDay } from '../../core/clock.ts'
 import { withIds } from '../../http/ids.ts'
-import { mapUnit, runUnit } from '../../platform/mongo/transactions.ts'
+import { writeAlone } from '../../platform/mongo/batches.ts'
+import { inTransaction } from '../../platform/mongo/transactions.ts'
 import type { StoredBooking } from '../../stays/bookings/model.ts'
 import { type StatusWord, toStatusWord } from '../../stays/bookings/status.ts'
-import { prepareTransition, transitionBooking } from '../../stays/bookings/transitions.ts'
+import { moveBooking, transitionBooking } from '../../stays/bookings/transitions.ts'
 import { replyAsGuest, setConversationClosed } from '../../stays/messages/conversation.ts'
 import { findOpenConversation, findSuitableBooking } from './find.ts'
 import type { ScenarioName } from './names.ts'
@@ -91,10 +92,11 @@ export const scenarios: readonly Scenario[] = [
         async play() {
           const { app } = stage
           const booked = await prepareStay(stage, { user_id: await makeGuest(stage), place, stay })
-          const cancelled = mapUnit(booked, (made, session) =>
-            prepareTransition(app, made, { to: 'cancelled' }).run(session),
-          )
-          return summarizeBookings([await runUnit(app.db, cancelled)])
+          const cancelled = await inTransaction(app.db, booked.queue, async (session) => {
+            const made = await writeAlone(session, booked)
+            return moveBooking(app, session, made, { to: 'cancelled' })
+          })
+          return summarizeBookings([cancelled])
         },
       }
     },

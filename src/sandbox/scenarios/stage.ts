@@ -6,6 +6,7 @@ import { normalize } from '../../http/schema/normalize.ts'
 import { prepareAvailability } from '../../inventory/availability/write.ts'
 import { findRoomTypesPage, type ListingRoomTypes } from '../../inventory/listings/room-types-store.ts'
 import { findBookableListing, findListing } from '../../inventory/listings/store.ts'
+import { runInBatch } from '../../platform/mongo/batches.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { runUnit } from '../../platform/mongo/transactions.ts'
 import { prepareBooking } from '../../stays/bookings/create.ts'
@@ -164,5 +165,5 @@ export function prepareStay({ app, sandboxId }: Stage, { user_id, place, stay, m
 
 /** Creates a guest's booking. */
 export async function book(stage: Stage, guestStay: GuestStay): Promise<StoredBooking> {
-  return runUnit(stage.app.db, await prepareStay(stage, guestStay))
+  return runInBatch(stage.app.db, await prepareStay(stage, guestStay))
 }

@@ -1,36 +1,46 @@
 import { daysBetween } from '../../core/clock.ts'
 import { invalidField, invalidFields, type Problem, type ProblemCode } from '../../core/errors.ts'
 import { decimalPlaces, toMinorUnits } from '../../core/money.ts'
-import { advanceHostClock, hostQueue } from '../../host-clock/store.ts'
+import { advanceHostClock, hostQueue, versionAt } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import { findRowsCovering } from '../../inventory/availability/store.ts'
 import { type BookableListing, findBookableListing } from '../../inventory/listings/store.ts'
+import type { BatchedWork, Traced } from '../../platform/mongo/batches.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
-import { runBatched } from '../../platform/mongo/statements.ts'
-import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
-import { insertFirstMessage } from '../messages/store.ts'
+import type { StoredMessage } from '../messages/model.ts'
+import { insertMessages, newMessage } from '../messages/store.ts'
 import type { StoredUser } from '../users/model.ts'
 import { findUserIfAny, requireNotErased } from '../users/store.ts'
 import type { StoredBooking } from './model.ts'
 import { priceStay } from './pricing.ts'
 import type { BookingCreate } from './schema.ts'
 import { bookingStatus } from './status.ts'
-import { type BookingDraft, findActiveStays, insertBooking } from './store.ts'
+import { type BookingDraft, findActiveStays, insertBookings } from './store.ts'
 import { firstFullNight, nightsOf } from './units.ts'
 
+/** A booking that is ready to be stored, and the message that its guest sends with it. */
+export interface NewBooking {
+  draft: BookingDraft
+  /** Null if the guest sends no message. */
+  message: { id: number; sender_name: string; text: string } | null
+}
+
 /**
- * Prepares to create a booking for a host, along with the guest's first message if the input contains a message. Units
- * are counted within the transaction, after the host's clock has advanced, so that no other transaction can write the
- * host's bookings or availability between the count and the insert.
+ * Prepares to create a booking for a host, along with the guest's first message if the input contains a message:
  *
- * @throws DomainError `validation` at each id that is missing, belongs to another host or cannot be booked; when run,
- * at `user_id` if the guest has been erased, or at `checkin_at` with `unavailable` (decisions §6)
+ * 1. `requireParts` finds the guest, the listing and the room type, or says what is wrong with their ids.
+ * 2. `draftOf` computes the price.
+ * 3. `createBookings` writes the booking, together with the host's other new bookings that wait for the same turn.
+ *
+ * @throws DomainError `validation` at each id that is missing, belongs to another host or cannot be booked; when
+ * written, at `user_id` if the guest has been erased, or at `checkin_at` with `unavailable` (decisions §6)
  */
 export async function prepareBooking(
-  { db, clock, config, ids }: Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>,
+  app: Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>,
   ownerId: number,
   input: BookingCreate,
-): Promise<UnitOfWork<StoredBooking>> {
+): Promise<BatchedWork<NewBooking, StoredBooking>> {
+  const { db, config, ids } = app
   const [user, found] = await Promise.all([
     findUserIfAny(db, ownerId, input.user_id),
     findBookableListing(db, ownerId, input.listing_id),
@@ -38,23 +48,14 @@ export async function prepareBooking(
   const parts = requireParts(user, found, input.room_type_id)
   const text = input.message ?? null
   const [id, messageId] = await Promise.all([ids('booking'), text === null ? 0 : ids('message')])
-  const draft = draftOf(id, input, parts, config.defaultCurrency)
   return {
     queue: hostQueue(ownerId),
-    shares: 'in step',
-    async run(session) {
-      const now = clock(ownerId)
-      const tick = await advanceHostClock(db, session, { ownerId, now, withMessage: text !== null })
-      if (tick.hasErasures) await requireNotErased(db, session, ownerId, parts.guest.id)
-      await runBatched(db, session, requireUnits, draft)
-      const booking = await insertBooking(db, session, draft, { tick, now })
-      const { messageVersion: version } = tick
-      if (text !== null && version !== null) {
-        const message = { id: messageId, sender_name: parts.guest.name, text, version }
-        await insertFirstMessage(db, session, booking, message)
-      }
-      return booking
+    kind: 'new bookings',
+    request: {
+      draft: draftOf(id, input, parts, config.defaultCurrency),
+      message: text === null ? null : { id: messageId, sender_name: parts.guest.name, text },
     },
+    write: (session, requests) => createBookings(app, session, ownerId, requests),
   }
 }
 
@@ -129,20 +130,59 @@ function draftOf(
 }
 
 /**
+ * Stores new bookings of one host and their first messages. Units are counted after the host's clock has advanced, so
+ * that no other transaction can write the host's bookings or availability between the count and the insert.
+ *
+ * @throws DomainError `validation` if any of the guests is being erased, or any of the stays has a night without a unit
+ */
+async function createBookings(
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
+  session: Session,
+  ownerId: number,
+  requests: Traced<NewBooking>[],
+): Promise<StoredBooking[]> {
+  const now = clock(ownerId)
+  const drafts = requests.map(({ draft }) => draft)
+  const tick = await advanceHostClock(db, session, ownerId, {
+    now,
+    changes: requests.length,
+    messages: requests.filter(({ message }) => message !== null).length,
+  })
+  const guests = drafts.map(({ user_id }) => user_id)
+  if (tick.hasErasures) await requireNotErased(db, session, ownerId, guests)
+  await requireUnits(db, session, ownerId, drafts)
+  const bookings = requests.map(({ draft, trace }, index) => ({
+    ...draft,
+    created_sequence: tick.firstSequence + index,
+    created_at: now,
+    updated_at: versionAt(tick.firstVersion, index),
+    trace,
+  }))
+  await insertBookings(db, session, bookings)
+  const messages = firstMessages(requests, { firstVersion: tick.firstMessageVersion, now })
+  if (messages.length > 0) await insertMessages(db, session, messages)
+  return bookings
+}
+
+/**
  * Rejects all drafts if any of them includes a night with no unit left. Each draft counts against the drafts that
  * follow it.
  *
  * @throws DomainError `validation` at `checkin_at` with `unavailable`
  */
-async function requireUnits(db: Db, session: Session, drafts: BookingDraft[]): Promise<undefined[]> {
-  const ownerId = drafts[0]?.owner_id as number
+async function requireUnits(
+  db: Db,
+  session: Session,
+  ownerId: number,
+  drafts: BookingDraft[],
+): Promise<void> {
   const nightsOfDraft = (draft: BookingDraft) => ({
     roomTypeIds: [draft.room_type_id],
     days: nightsOf(draft),
   })
   const rows = await findRowsCovering(db, session, ownerId, drafts.map(nightsOfDraft))
   const limited = drafts.filter(({ room_type_id }) => rows.has(room_type_id))
-  if (limited.length === 0) return []
+  if (limited.length === 0) return
   const oldest = Math.min(...[...rows.values()].flat().map(({ sequence }) => sequence))
   const taken = await findActiveStays(db, session, ownerId, {
     nights: limited.map(nightsOfDraft),
@@ -154,5 +194,29 @@ async function requireUnits(db: Db, session: Session, drafts: BookingDraft[]): P
     if (night) throw invalidField('checkin_at', `No unit of the room type is left on ${night}`, 'unavailable')
     taken.push({ ...draft, created_sequence: Number.POSITIVE_INFINITY })
   }
-  return []
+}
+
+/** Returns the messages that guests send with their new bookings, dated at the bookings' creation. */
+function firstMessages(
+  requests: Traced<NewBooking>[],
+  { firstVersion, now }: { firstVersion: Date; now: Date },
+): StoredMessage[] {
+  const messages: StoredMessage[] = []
+  for (const { draft, message, trace } of requests) {
+    if (message === null) continue
+    const sent = newMessage({
+      id: message.id,
+      owner_id: draft.owner_id,
+      booking_id: draft.id,
+      listing_id: draft.listing_id,
+      sender: 'guest',
+      sender_name: message.sender_name,
+      text: message.text,
+      created_at: now,
+      version: versionAt(firstVersion, messages.length),
+      trace,
+    })
+    messages.push(sent)
+  }
+  return messages
 }

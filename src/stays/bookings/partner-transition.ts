@@ -1,41 +1,89 @@
-import { bookingTarget, partnerActor, recordAction } from '../../access/audit/store.ts'
+import { type Actor, bookingTarget, partnerActor, recordHostActions } from '../../access/audit/store.ts'
+import { hostQueue } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Caller } from '../../http/request.ts'
+import type { BatchedWork, Traced } from '../../platform/mongo/batches.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
-import { mapUnit, type UnitOfWork } from '../../platform/mongo/transactions.ts'
+import type { StoredBooking } from './model.ts'
 import type { BookingDetail } from './schema.ts'
 import { prepareDetails } from './serialize.ts'
+import { toStatusWord } from './status.ts'
 import { findBooking } from './store.ts'
-import { prepareTransition, type Transition } from './transitions.ts'
+import {
+  keptReason,
+  type Move,
+  moveBookings,
+  requireLegalTransition,
+  type Transition,
+} from './transitions.ts'
 
 const actions = { confirmed: 'bookings confirm', cancelled: 'bookings cancel' } as const
 
+/** A partner's move of a booking. */
+export interface PartnerMove extends Move {
+  /** Recorded in the audit log; null in the sandbox, which has none. */
+  actor: Actor | null
+  toDetail: (booking: StoredBooking) => BookingDetail
+}
+
+/** A moved booking in full, and its guest. */
+export interface MovedBooking {
+  Booking: BookingDetail
+  userId: number
+}
+
 /**
- * Prepares a booking transition requested by a partner (decisions §20), using {@link prepareTransition}. Outside the
- * sandbox, the transaction also adds an entry to the audit log.
+ * Prepares a booking transition requested by a partner (decisions §20).
  *
- * @throws DomainError `not_found`, including for an undefined id; `conflict` for an illegal transition
+ * @throws DomainError `not_found`, including for an undefined id; `conflict` for an illegal transition, both when
+ * prepared and when written
  */
 export async function preparePartnerTransition(
-  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
+  app: Pick<AppContext, 'db' | 'clock'>,
   caller: Caller,
   bookingId: number | undefined,
-  { to, reason = null }: Pick<Transition, 'to' | 'reason'>,
-): Promise<UnitOfWork<{ Booking: BookingDetail; userId: number }>> {
+  { to, reason }: Transition,
+): Promise<BatchedWork<PartnerMove, MovedBooking>> {
   const { ownerId, isSandbox } = caller
-  const booking = await findBooking(db, ownerId, bookingId)
-  const toDetail = await prepareDetails(db, ownerId, [booking])
-  const move = {
-    owner_id: ownerId,
-    action: actions[to],
-    target: bookingTarget(booking.id),
-    actor: partnerActor(caller),
+  const booking = await findBooking(app.db, ownerId, bookingId)
+  const toDetail = await prepareDetails(app.db, ownerId, [booking])
+  requireLegalTransition(toStatusWord(booking.status), to)
+  return {
+    queue: hostQueue(ownerId),
+    kind: 'transitions',
+    request: {
+      id: booking.id,
+      to,
+      reason: reason ?? null,
+      actor: isSandbox ? null : partnerActor(caller),
+      toDetail,
+    },
+    write: (session, requests) => moveForPartners(app, session, ownerId, requests),
   }
-  const record = (session: Session, kept: string | null) =>
-    recordAction(db, { at: clock(), ...move, reason: kept }, session)
-  const transition = { to, reason, ...(isSandbox ? {} : { extraWrite: record }) }
-  return mapUnit(prepareTransition({ db, clock }, booking, transition), (moved) => ({
-    Booking: toDetail(moved),
-    userId: booking.user_id,
-  }))
+}
+
+/** Moves bookings of one host. Outside the sandbox, also adds an entry to the audit log for each of them. */
+async function moveForPartners(
+  app: Pick<AppContext, 'db' | 'clock'>,
+  session: Session,
+  ownerId: number,
+  moves: Traced<PartnerMove>[],
+): Promise<MovedBooking[]> {
+  const moved = await moveBookings(app, session, ownerId, moves)
+  const entries = moves.flatMap(({ id, to, reason = null, actor }, index) => {
+    if (!actor) return []
+    return {
+      owner_id: ownerId,
+      at: app.clock(),
+      action: actions[to],
+      target: bookingTarget(id),
+      actor,
+      reason: keptReason(moved[index] as StoredBooking, reason),
+    }
+  })
+  if (entries.length > 0) await recordHostActions(app.db, entries, session)
+  return moves.map(({ toDetail }, index) => {
+    const booking = moved[index] as StoredBooking
+    return { Booking: toDetail(booking), userId: booking.user_id }
+  })
 }

@@ -1,17 +1,15 @@
 import { notFound } from '../../core/errors.ts'
-import { currentTraceparent } from '../../core/trace.ts'
-import { advanceHostClock, type Tick } from '../../host-clock/store.ts'
+import { advanceHostClock, versionAt } from '../../host-clock/store.ts'
 import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
 import { rowReader } from '../../platform/mongo/raw-rows.ts'
-import { DependentChangesError, runBatched } from '../../platform/mongo/statements.ts'
 import { bookingModel, type StoredBooking } from './model.ts'
 import { bookingStatus } from './status.ts'
 import type { Nights, Stay } from './units.ts'
 
 /**
- * Only two functions write bookings. Each stores a version taken from the host's clock in the same transaction, so that
+ * Only `insertBookings` and `changeBookings` write bookings. Each stores a version taken from the host's clock in the same transaction, so that
  * every change has its own version. `changes/feed/page.ts` explains why the feed therefore never misses a change.
  * Advancing the clock also wakes waiting feed readers and the hint sender (`host-clock/changes.ts`).
  */
@@ -19,59 +17,43 @@ import type { Nights, Stay } from './units.ts'
 /** A new booking that has not been assigned a version or sequence number yet. */
 export type BookingDraft = Omit<StoredBooking, 'created_sequence' | 'created_at' | 'updated_at' | 'trace'>
 
-/** Stores a new booking with the version and sequence from its {@link Tick}. */
-export function insertBooking(
-  db: Db,
-  session: Session,
-  draft: BookingDraft,
-  { tick, now }: { tick: Tick; now: Date },
-): Promise<StoredBooking> {
-  return runBatched(db, session, insertBookings, {
-    ...draft,
-    created_sequence: tick.sequence,
-    created_at: now,
-    updated_at: tick.version,
-    trace: currentTraceparent(),
-  })
+/** Stores new bookings, each with a version and a sequence that the host's clock has assigned in this transaction. */
+export async function insertBookings(db: Db, session: Session, bookings: StoredBooking[]): Promise<void> {
+  // The driver adds an `_id` to each document that it is given.
+  const documents = bookings.map((booking) => ({ ...booking }))
+  await bookingModel(db).collection.insertMany(documents, { session })
 }
 
-async function insertBookings(db: Db, session: Session, bookings: StoredBooking[]): Promise<StoredBooking[]> {
-  await bookingModel(db).collection.insertMany(
-    bookings.map((booking) => ({ ...booking })),
-    { session },
-  )
-  return bookings
+/** A change to a booking that {@link findBookingsToChange} returned in the same transaction. */
+export interface BookingChangeToStore {
+  /** The booking as it is before the change, so after any earlier change of the same list. */
+  seen: StoredBooking
+  values: Partial<BookingDraft>
+  /** The `traceparent` of the change; null if it is not traced. */
+  trace: string | null
 }
 
-/** Changes a booking that {@link findBookingToChange} returned in the same transaction. */
-export async function changeBooking(
+/** Changes bookings of one host, in order, each with a version of its own. Returns each booking after its change. */
+export async function changeBookings(
   db: Db,
   session: Session,
-  seen: StoredBooking,
-  { values, now }: { values: Partial<BookingDraft>; now: Date },
-): Promise<StoredBooking> {
-  const { version } = await advanceHostClock(db, session, { ownerId: seen.owner_id, now, withMessage: false })
-  const change = { ...values, updated_at: version, trace: currentTraceparent() }
-  await runBatched(db, session, updateBookings, { seen, change })
-  return { ...seen, ...change }
-}
-
-async function updateBookings(
-  db: Db,
-  session: Session,
-  changes: { seen: StoredBooking; change: Partial<StoredBooking> }[],
-): Promise<undefined[]> {
-  const found = await setFields(
-    bookingModel(db),
-    session,
-    changes.map(({ seen: { owner_id, id, updated_at }, change }) => ({
-      filter: { owner_id, id, updated_at },
-      set: change,
-    })),
-  )
-  // Two changes to the same booking were based on the same state.
-  if (found < changes.length) throw new DependentChangesError()
-  return []
+  changes: BookingChangeToStore[],
+  now: Date,
+): Promise<StoredBooking[]> {
+  const ownerId = changes[0]?.seen.owner_id as number
+  const tick = await advanceHostClock(db, session, ownerId, { now, changes: changes.length })
+  const changed = changes.map(({ seen, values, trace }, index) => ({
+    ...seen,
+    ...values,
+    updated_at: versionAt(tick.firstVersion, index),
+    trace,
+  }))
+  const updates = changed.map(({ owner_id, id, updated_at, trace }, index) => ({
+    filter: { owner_id, id },
+    set: { ...changes[index]?.values, updated_at, trace },
+  }))
+  await setFields(bookingModel(db), session, updates)
+  return changed
 }
 
 /** The stays to find: those that overlap the nights of room types. */
@@ -120,31 +102,21 @@ export async function findBooking(db: Db, ownerId: number, id: number | undefine
 }
 
 /**
- * Returns the host's booking with this id, for use with {@link changeBooking}.
+ * Returns the host's bookings with these ids, for use with {@link changeBookings}.
  *
- * @throws DomainError `not_found`
+ * @throws DomainError `not_found` if any of them does not exist
  */
-export function findBookingToChange(
+export async function findBookingsToChange(
   db: Db,
   session: Session,
   owner_id: number,
-  id: number,
-): Promise<StoredBooking> {
-  return runBatched(db, session, findBookingsToChange, { owner_id, id })
-}
-
-async function findBookingsToChange(
-  db: Db,
-  session: Session,
-  wanted: { owner_id: number; id: number }[],
-): Promise<StoredBooking[]> {
-  const filter = { owner_id: wanted[0]?.owner_id, id: { $in: wanted.map(({ id }) => id) } }
+  ids: number[],
+): Promise<Map<number, StoredBooking>> {
+  const filter = { owner_id, id: { $in: ids } }
   const found = await bookingModel(db).collection.find<StoredBooking>(filter, { session }).toArray()
-  return wanted.map(({ id }) => {
-    const booking = found.find((one) => one.id === id)
-    if (!booking) throw notFound('Booking')
-    return booking
-  })
+  const byId = new Map(found.map((booking) => [booking.id, booking]))
+  if (ids.some((id) => !byId.has(id))) throw notFound('Booking')
+  return byId
 }
 
 /** Returns a user's bookings, ordered by id. */

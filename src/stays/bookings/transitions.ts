@@ -1,11 +1,13 @@
 import { DomainError } from '../../core/errors.ts'
+import { currentTraceparent } from '../../core/trace.ts'
 import { hostQueue } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
+import type { Traced } from '../../platform/mongo/batches.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
-import { runUnit, type UnitOfWork } from '../../platform/mongo/transactions.ts'
+import { inTransaction } from '../../platform/mongo/transactions.ts'
 import type { StoredBooking } from './model.ts'
 import { bookingStatus, type StatusWord, toStatusWord } from './status.ts'
-import { changeBooking, findBookingToChange } from './store.ts'
+import { type BookingChangeToStore, changeBookings, findBookingsToChange } from './store.ts'
 
 /** Legal next statuses by current status (decisions §6). */
 const legalTransitions: Record<StatusWord, StatusWord[]> = {
@@ -31,50 +33,75 @@ export interface Transition {
   to: 'confirmed' | 'cancelled'
   /** Cancellation reason, stored with the booking; null if none was given. */
   reason?: string | null
-  /**
-   * Runs within the transition's transaction. Receives the reason; null if none was given or the booking was erased.
-   */
-  extraWrite?: (session: Session, reason: string | null) => Promise<void>
+}
+
+/** A transition of the booking with this id. */
+export interface Move extends Transition {
+  id: number
 }
 
 /**
- * Prepares to change a booking's status and the fields that depend on the status.
+ * Changes the statuses of several bookings of one host, and the fields that depend on the status. Two moves of the same
+ * booking are made one after the other. Returns each booking after its move.
  *
- * @throws DomainError `conflict` for an illegal transition, both when prepared and when run
+ * @throws DomainError `not_found`; `conflict` if any transition is illegal
  */
-export function prepareTransition(
+export async function moveBookings(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  { owner_id, id, status }: Pick<StoredBooking, 'owner_id' | 'id' | 'status'>,
-  { to, reason = null, extraWrite = async () => {} }: Transition,
-): UnitOfWork<StoredBooking> {
-  requireLegalTransition(toStatusWord(status), to)
-  return {
-    queue: hostQueue(owner_id),
-    shares: 'in step',
-    async run(session) {
-      const seen = await findBookingToChange(db, session, owner_id, id)
-      requireLegalTransition(toStatusWord(seen.status), to)
-      const now = clock(owner_id)
-      const kept = seen.erased_at ? null : reason
-      const dated =
-        to === 'confirmed' ? { confirmed_at: now } : { canceled_at: now, cancellation_reason: kept }
-      const values = { status: bookingStatus[to], ...dated }
-      const booking = await changeBooking(db, session, seen, { values, now })
-      await extraWrite(session, kept)
-      return booking
-    },
+  session: Session,
+  ownerId: number,
+  moves: Traced<Move>[],
+): Promise<StoredBooking[]> {
+  const now = clock(ownerId)
+  const ids = moves.map(({ id }) => id)
+  const bookings = await findBookingsToChange(db, session, ownerId, ids)
+  const changes: BookingChangeToStore[] = []
+  for (const { id, to, reason = null, trace } of moves) {
+    const seen = bookings.get(id) as StoredBooking
+    requireLegalTransition(toStatusWord(seen.status), to)
+    const dated =
+      to === 'confirmed'
+        ? { confirmed_at: now }
+        : { canceled_at: now, cancellation_reason: keptReason(seen, reason) }
+    const values = { status: bookingStatus[to], ...dated }
+    bookings.set(id, { ...seen, ...values })
+    changes.push({ seen, values, trace })
   }
+  return changeBookings(db, session, changes, now)
+}
+
+/** Changes one booking's status; see {@link moveBookings}. */
+export async function moveBooking(
+  app: Pick<AppContext, 'db' | 'clock'>,
+  session: Session,
+  { owner_id, id }: Pick<StoredBooking, 'owner_id' | 'id'>,
+  transition: Transition,
+): Promise<StoredBooking> {
+  const move = { id, ...transition, trace: currentTraceparent() }
+  const [moved] = await moveBookings(app, session, owner_id, [move])
+  return moved as StoredBooking
+}
+
+/** Returns the reason to store with a transition; null if the guest was erased, because a reason may name them. */
+export function keptReason(booking: Pick<StoredBooking, 'erased_at'>, reason: string | null): string | null {
+  return booking.erased_at ? null : reason
 }
 
 /**
- * Changes a booking's status; see {@link prepareTransition}.
+ * Changes one booking's status in a transaction of its own.
  *
+ * @param extraWrite runs within the transaction; receives the reason, or null if none was given or the guest was erased
  * @throws DomainError `conflict` for an illegal transition
  */
 export async function transitionBooking(
-  context: Pick<AppContext, 'db' | 'clock'>,
-  booking: Pick<StoredBooking, 'owner_id' | 'id' | 'status'>,
+  app: Pick<AppContext, 'db' | 'clock'>,
+  { owner_id, id }: Pick<StoredBooking, 'owner_id' | 'id'>,
   transition: Transition,
+  extraWrite: (session: Session, reason: string | null) => Promise<void> = async () => {},
 ): Promise<StoredBooking> {
-  return runUnit(context.db, prepareTransition(context, booking, transition))
+  return inTransaction(app.db, hostQueue(owner_id), async (session) => {
+    const moved = await moveBooking(app, session, { owner_id, id }, transition)
+    await extraWrite(session, keptReason(moved, transition.reason ?? null))
+    return moved
+  })
 }

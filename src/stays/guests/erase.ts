@@ -1,13 +1,20 @@
 import { bookingTarget, eraseReasons, recordAction } from '../../access/audit/store.ts'
 import { toDay, toTimestamp } from '../../core/clock.ts'
+import { currentTraceparent } from '../../core/trace.ts'
 import type { Counter } from '../../host-clock/model.ts'
-import { countErasure, hostQueue, nextMessageVersions, readHostClock } from '../../host-clock/store.ts'
+import {
+  countErasure,
+  hostQueue,
+  nextMessageVersions,
+  readHostClock,
+  versionAt,
+} from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import { findResponsesOf, overwriteResponse } from '../../http/idempotency/store.ts'
 import { runUnit } from '../../platform/mongo/transactions.ts'
 import type { StoredBooking } from '../bookings/model.ts'
 import { bookingStatus } from '../bookings/status.ts'
-import { changeBooking, findBookingsOfUser, findBookingToChange } from '../bookings/store.ts'
+import { changeBookings, findBookingsOfUser, findBookingsToChange } from '../bookings/store.ts'
 import { closeErased, ensureConversation, findUnerased, overwriteMessages } from '../messages/store.ts'
 import { erasedName, erasedPerson } from '../users/erased.ts'
 import type { StoredUser } from '../users/model.ts'
@@ -127,10 +134,11 @@ async function eraseBooking(context: Erasure, { owner_id, id }: StoredBooking, a
   await runUnit(db, {
     queue: hostQueue(owner_id),
     async run(session) {
-      const seen = await findBookingToChange(db, session, owner_id, id)
+      const found = await findBookingsToChange(db, session, owner_id, [id])
+      const seen = found.get(id) as StoredBooking
       if (seen.erased_at) return
-      const nothing = { special_requests: null, cancellation_reason: null, erased_at: at }
-      await changeBooking(db, session, seen, { values: nothing, now: clock() })
+      const values = { special_requests: null, cancellation_reason: null, erased_at: at }
+      await changeBookings(db, session, [{ seen, values, trace: currentTraceparent() }], clock())
       await closeErased(db, session, conversation, at)
     },
   })
@@ -155,7 +163,7 @@ async function eraseMessages(context: Erasure, { owner_id, id }: StoredBooking, 
           id: message,
           erased_at: at,
           sender_name: sender === 'guest' ? erasedName : sender_name,
-          version: new Date(first.getTime() + index * 1000),
+          version: versionAt(first, index),
         }))
         await overwriteMessages(db, session, erased)
         return found.length

@@ -1,9 +1,8 @@
 import { DomainError } from '../../core/errors.ts'
-import { currentTraceparent } from '../../core/trace.ts'
-import { hostQueue, nextMessageVersion } from '../../host-clock/store.ts'
+import { hostQueue, nextMessageVersions } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
+import { type BatchedWork, runInBatch, type Traced } from '../../platform/mongo/batches.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
-import { runUnit, type UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { findUserIfAny } from '../users/store.ts'
 import type { Conversation, StoredMessage } from './model.ts'
 import {
@@ -11,7 +10,7 @@ import {
   ensureConversation,
   findDuplicate,
   findUnchangedMessage,
-  insertMessage,
+  insertMessages,
   isErased,
   newMessage,
   setClosedAt,
@@ -48,7 +47,7 @@ export async function sendAsHost(
     const found = await findUnchangedMessage(db, first, windowStart)
     if (found) return found
   }
-  const message = await runUnit(db, await prepareSend(context, booking, sent))
+  const message = await runInBatch(db, await prepareSend(context, booking, sent))
   const age = clock(owner_id).getTime() - message.created_at.getTime()
   cache.set(name, String(message.id), Math.max(1, config.messageDedupSeconds * 1000 - age))
   return message
@@ -81,50 +80,73 @@ export async function replyAsGuest(
   const booking = await find()
   const guest = await findUserIfAny(context.db, booking.owner_id, booking.user_id)
   const sent = { sender: 'guest', sender_name: guest?.name ?? '', text } as const
-  return runUnit(context.db, await prepareSend(context, booking, sent, also))
+  return runInBatch(context.db, await prepareSend(context, booking, sent, also))
+}
+
+/** A message that is ready to be sent. */
+interface NewMessage extends Pick<StoredMessage, 'id' | 'sender' | 'sender_name' | 'text'> {
+  booking: ConversationBooking
+  also: ((session: Session) => Promise<void>) | undefined
+}
+
+/** Prepares to send a message, together with the host's other messages that wait for the same turn. */
+async function prepareSend(
+  app: Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>,
+  booking: ConversationBooking,
+  sent: Pick<StoredMessage, 'sender' | 'sender_name' | 'text'>,
+  also?: NewMessage['also'],
+): Promise<BatchedWork<NewMessage, StoredMessage>> {
+  const { id: booking_id, owner_id } = booking
+  const [id] = await Promise.all([app.ids('message'), ensureConversation(app.db, { owner_id, booking_id })])
+  return {
+    queue: hostQueue(owner_id),
+    kind: 'messages',
+    request: { id, ...sent, booking, also },
+    async write(session, messages) {
+      const stored: StoredMessage[] = []
+      // One after the other, because each may repeat the one before it.
+      for (const message of messages) stored.push(await sendMessage(app, session, message))
+      return stored
+    },
+  }
 }
 
 /**
- * Prepares to store a message. If the same side sent the same text within the deduplication window, the first message
- * is returned instead (decisions §10). The lookup and the insert share a transaction that increments the send counter,
- * so that concurrent identical sends run one at a time. A crash leaves either the complete message or nothing.
+ * Stores a message. If the same side sent the same text within the deduplication window, the first message is returned
+ * instead (decisions §10). The lookup and the insert share a transaction that increments the send counter, so that
+ * concurrent identical sends run one at a time. A crash leaves either the complete message or nothing.
+ *
+ * @throws DomainError `conflict` if the conversation is closed
  */
-async function prepareSend(
-  { db, clock, config, ids }: Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>,
-  { id: booking_id, owner_id, listing_id }: ConversationBooking,
-  sent: Pick<StoredMessage, 'sender' | 'sender_name' | 'text'>,
-  also: (session: Session) => Promise<void> = async () => {},
-): Promise<UnitOfWork<StoredMessage>> {
+async function sendMessage(
+  { db, clock, config }: Pick<AppContext, 'db' | 'clock' | 'config'>,
+  session: Session,
+  { id, booking, sender, sender_name, text, also, trace }: Traced<NewMessage>,
+): Promise<StoredMessage> {
+  const { id: booking_id, owner_id, listing_id } = booking
   const conversation = { owner_id, booking_id }
-  const [id] = await Promise.all([ids('message'), ensureConversation(db, conversation)])
-  return {
-    queue: hostQueue(owner_id),
-    shares: 'in turn',
-    async run(session) {
-      const { closed_at } = await advanceConversation(db, session, conversation)
-      if (closed_at) throw new DomainError('conflict', 'The conversation is closed')
-      await also(session)
-      const created_at = clock(owner_id)
-      const windowStart = windowStartOf({ clock, config }, owner_id)
-      const first = await findDuplicate(db, session, { ...conversation, ...sent }, windowStart)
-      if (first) return first
-      const version = await nextMessageVersion(db, session, owner_id, created_at)
-      const message = newMessage({
-        id,
-        owner_id,
-        booking_id,
-        listing_id,
-        sender: sent.sender,
-        sender_name: sent.sender_name,
-        text: sent.text,
-        created_at,
-        version,
-        trace: currentTraceparent(),
-      })
-      await insertMessage(db, session, message)
-      return message
-    },
-  }
+  const { closed_at } = await advanceConversation(db, session, conversation)
+  if (closed_at) throw new DomainError('conflict', 'The conversation is closed')
+  await also?.(session)
+  const created_at = clock(owner_id)
+  const windowStart = windowStartOf({ clock, config }, owner_id)
+  const first = await findDuplicate(db, session, { ...conversation, sender, text }, windowStart)
+  if (first) return first
+  const version = await nextMessageVersions(db, session, owner_id, { now: created_at, count: 1 })
+  const message = newMessage({
+    id,
+    owner_id,
+    booking_id,
+    listing_id,
+    sender,
+    sender_name,
+    text,
+    created_at,
+    version,
+    trace,
+  })
+  await insertMessages(db, session, [message])
+  return message
 }
 
 /**

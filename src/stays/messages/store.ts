@@ -3,7 +3,6 @@ import { type PageRequest, skipOf } from '../../http/pagination.ts'
 import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { busy, retryDuplicate } from '../../platform/mongo/errors.ts'
-import { runBatched } from '../../platform/mongo/statements.ts'
 import { type Conversation, conversationModel, messageModel, type StoredMessage } from './model.ts'
 
 /** Identifies a booking's conversation by host and booking id. */
@@ -136,43 +135,11 @@ export function newMessage(sent: Omit<StoredMessage, 'is_seen' | 'erased_at'>): 
   }
 }
 
-/** Stores a new message. */
-export function insertMessage(db: Db, session: Session, message: StoredMessage): Promise<void> {
-  return runBatched(db, session, insertMessages, message)
-}
-
-async function insertMessages(db: Db, session: Session, messages: StoredMessage[]): Promise<undefined[]> {
-  await messageModel(db).collection.insertMany(
-    messages.map((message) => ({ ...message })),
-    { session },
-  )
-  return []
-}
-
-/** The message that a guest sends with a new booking. */
-export type FirstMessage = Pick<StoredMessage, 'id' | 'sender_name' | 'text' | 'version'>
-
-/** Stores the message that a guest sends with a new booking. The message is dated at the booking's creation time. */
-export async function insertFirstMessage(
-  db: Db,
-  session: Session,
-  booking: { id: number; owner_id: number; listing_id: number; created_at: Date },
-  message: FirstMessage,
-): Promise<void> {
-  const { id: booking_id, owner_id, listing_id, created_at } = booking
-  const stored = newMessage({
-    id: message.id,
-    owner_id,
-    booking_id,
-    listing_id,
-    sender: 'guest',
-    sender_name: message.sender_name,
-    text: message.text,
-    created_at,
-    version: message.version,
-    trace: currentTraceparent(),
-  })
-  await insertMessage(db, session, stored)
+/** Stores new messages. */
+export async function insertMessages(db: Db, session: Session, messages: StoredMessage[]): Promise<void> {
+  // The driver adds an `_id` to each document that it is given.
+  const documents = messages.map((message) => ({ ...message }))
+  await messageModel(db).collection.insertMany(documents, { session })
 }
 
 /**

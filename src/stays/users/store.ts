@@ -4,7 +4,6 @@ import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { emailKey } from '../../platform/mongo/index-key.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
-import { runBatched } from '../../platform/mongo/statements.ts'
 import { erasedPerson } from './erased.ts'
 import { emailIndex, type StoredUser, userModel } from './model.ts'
 
@@ -80,27 +79,19 @@ export async function insertUser(db: Db, session: Session, user: StoredUser): Pr
 }
 
 /**
- * Rejects a user whose erasure has started. Call this within the transaction of any write that stores data about the
- * user. The write and the erasure both advance the host's clock first, so the later of the two sees the other.
+ * Rejects users of whom any is being erased. Call this within the transaction of any write that stores data about the
+ * users. The write and the erasure both advance the host's clock first, so the later of the two sees the other.
  *
  * @throws DomainError `validation` at `user_id`
  */
-export function requireNotErased(db: Db, session: Session, ownerId: number, id: number): Promise<void> {
-  return runBatched(db, session, requireNoneErased, { ownerId, id })
-}
-
-async function requireNoneErased(
+export async function requireNotErased(
   db: Db,
   session: Session,
-  users: { ownerId: number; id: number }[],
-): Promise<undefined[]> {
-  const filter = {
-    owner_id: users[0]?.ownerId,
-    id: { $in: users.map(({ id }) => id) },
-    erasing_at: { $ne: null },
-  }
+  ownerId: number,
+  ids: number[],
+): Promise<void> {
+  const filter = { owner_id: ownerId, id: { $in: ids }, erasing_at: { $ne: null } }
   if (await userModel(db).collection.findOne(filter, { session, projection: { _id: 1 } })) throw erased()
-  return []
 }
 
 /** Returns the error for a booking whose guest has been erased. */

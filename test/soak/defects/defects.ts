@@ -79,7 +79,7 @@ const rows: Row[] = [
   ],
   [
     'a booking without a check of its units',
-    'await runBatched(db, session, requireUnits, draft)',
+    'await requireUnits(db, session, ownerId, drafts)',
     'void requireUnits',
     'availability bookings',
   ],
@@ -97,15 +97,15 @@ const rows: Row[] = [
   ],
   [
     'two moves of one booking in one transaction',
-    'filter: { owner_id, id, updated_at },',
-    'filter: { owner_id, id },',
-    'bookings/transitions.test.ts',
+    'bookings.set(id, { ...seen, ...values })',
+    '',
+    'bookings/partner-transitions.test.ts',
   ],
   ['a discount that starts a night too late', 'nights >= length', 'nights > length', 'bookings'],
   [
     'a move without its audit entry',
-    '...(isSandbox ? {} : { extraWrite: record })',
-    '...(isSandbox ? { extraWrite: record } : {})',
+    'actor: isSandbox ? null : partnerActor(caller)',
+    'actor: isSandbox ? partnerActor(caller) : null',
     'bookings',
   ],
   [
@@ -200,9 +200,9 @@ const rows: Row[] = [
   ],
   [
     'two changes with the same version',
-    'increase[counter] = amount',
-    'increase[counter] = 0',
-    'bookings feed',
+    '{ $inc: { ...counters, sequence } }',
+    '{ $inc: { sequence } }',
+    'host-clock bookings feed',
   ],
   ['a last page that is missed', 'found.length > perPage', 'found.length > perPage + 1', 'feed'],
   ['a wait on a later page', ' && !isLaterPage', '', 'feed'],
@@ -236,7 +236,7 @@ const rows: Row[] = [
   ],
   [
     'a booking that is visibly pending before it is cancelled',
-    "prepareTransition(app, made, { to: 'cancelled' }).run(session)",
+    "moveBooking(app, session, made, { to: 'cancelled' })",
     'Promise.resolve(made)',
     'sandbox',
   ],

@@ -24,13 +24,14 @@ const replacements: Replacement[] = [
   },
   {
     file: 'src/stays/bookings/store.ts',
-    name: 'insertBooking',
+    name: 'insertBookings',
     declaration: `import { enqueueJob } from '../../platform/outbox/outbox.ts'
-    export const insertBooking: typeof earlier = async (db, session, draft, at) => {
-      const booking = await earlier(db, session, { ...draft, channel: 'direct' } as never, at)
-      const payload = { booking_id: booking.id }
-      await enqueueJob(db, session, at.now, { topic: 'BookingCreated', owner_id: booking.owner_id, payload })
-      return booking
+    export const insertBookings: typeof earlier = async (db, session, bookings) => {
+      await earlier(db, session, bookings.map((booking) => ({ ...booking, channel: 'direct' })) as never)
+      for (const { id, owner_id, created_at } of bookings) {
+        const payload = { booking_id: id }
+        await enqueueJob(db, session, created_at, { topic: 'BookingCreated', owner_id, payload })
+      }
     }`,
   },
   {

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest'
 import { listActions } from '../../../src/access/audit/store.ts'
 import { toVersion } from '../../../src/host-clock/format.ts'
-import { readHostClock } from '../../../src/host-clock/store.ts'
+import { hostQueue, readHostClock } from '../../../src/host-clock/store.ts'
+import type { Caller } from '../../../src/http/request.ts'
+import { runInBatch } from '../../../src/platform/mongo/batches.ts'
+import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
+import { preparePartnerTransition } from '../../../src/stays/bookings/partner-transition.ts'
 import { type Actor, seedBooking, sender, sharedServices, testApp } from '../../support/app.ts'
 
 const service = await testApp()
@@ -16,6 +20,14 @@ const detailOf = async (actor: Actor, id: number) =>
   (await actor.send('GET', `/v1/integrations/provider_one/bookings/${id}`)).body.data.Booking
 const auditOf = async (id: number) =>
   (await listActions(db, {}, 1000)).filter(({ target }) => target === `booking ${id}`)
+
+/** The fields of a caller that a move does not depend on. */
+const callerFields: Pick<Caller, 'isSandbox' | 'permissions' | 'address' | 'host'> = {
+  isSandbox: false,
+  permissions: [],
+  address: '127.0.0.1',
+  host: { id: 0, name: '', email: '', createdAt: new Date(), lastLoginAt: null },
+}
 
 test('a partner confirms and cancels a booking, and its detail shows the reason', async () => {
   const actor = await service.actor()
@@ -105,6 +117,27 @@ test("the audit log has each partner's move once, but no refused, replayed or sa
   expect((await actor.send('POST', '/sandbox/bookings/5002/confirm')).status).toBe(200)
   expect(await service.sandbox.db.collection('host_audit').countDocuments()).toBe(0)
   expect(await db.collection('host_audit').countDocuments({ target: 'booking 5002', ...partner })).toBe(0)
+})
+
+test('moves of one booking that wait for the same turn are made one after the other', async () => {
+  const actor = await service.actor()
+  const { booking_id: id } = await seedBooking(actor)
+  const caller = { ...callerFields, keyId: actor.keyId, ownerId: actor.hostId }
+  const gate = Promise.withResolvers<void>()
+  const turn = inTransaction(db, hostQueue(actor.hostId), () => gate.promise)
+  const works: Awaited<ReturnType<typeof preparePartnerTransition>>[] = []
+  for (const to of ['confirmed', 'confirmed', 'cancelled'] as const)
+    works.push(await preparePartnerTransition(service.live, caller, id, { to }))
+  const moves = Promise.allSettled(works.map((work) => runInBatch(db, work)))
+  gate.resolve()
+  await turn
+  const statuses = (await moves).map(({ status }) => status)
+  expect(statuses).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect((await detailOf(actor, id)).status).toBe('cancelled')
+  expect((await auditOf(id)).map(({ action }) => action).sort()).toEqual([
+    'bookings cancel',
+    'bookings confirm',
+  ])
 })
 
 test('an Idempotency-Key belongs to one booking and one kind of move', async () => {

@@ -167,7 +167,7 @@ test('if a sandbox is cleared during a request, the feed is empty and a write is
   const { rows } = await readPage(db, messageFeed, position)
   expect(rows).toEqual([])
   const write = inTransaction(db, 'gone', (session) =>
-    advanceHostClock(db, session, { ownerId: gone.ownerId, now: new Date(), withMessage: true }),
+    advanceHostClock(db, session, gone.ownerId, { now: new Date(), changes: 1, messages: 1 }),
   )
   await expect(write).rejects.toMatchObject({ kind: 'conflict', retryAfterSeconds: 1 })
 })

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { DomainError } from '../../../src/core/errors.ts'
-import { inTransaction, runUnit } from '../../../src/platform/mongo/transactions.ts'
+import { runInBatch } from '../../../src/platform/mongo/batches.ts'
+import type { Session } from '../../../src/platform/mongo/connection.ts'
+import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
 import {
   queueTimeoutMilliseconds,
   transactionTimeoutMilliseconds,
@@ -8,24 +10,26 @@ import {
 import { testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 
-test('a change whose shared transaction fell apart ends no later than it would have alone', async () => {
+test('a change whose batch fell apart ends no later than it would have alone', async () => {
   const { db } = (await testApp({ MONGODB_URL: await ownDatabase() })).live
   const refusal = new DomainError('validation', 'No unit is left')
   const changes = Array.from({ length: 8 }, (_, index) => ({
     queue: 'slow',
-    shares: 'in turn' as const,
-    async run() {
-      if (index === 0) throw refusal
-      await Bun.sleep(3000)
-      return index
+    kind: 'slow',
+    request: { index },
+    async write(_: Session, requests: { index: number }[]) {
+      const isRefused = requests.some((request) => request.index === 0)
+      if (isRefused) throw refusal
+      await Bun.sleep(3000 * requests.length)
+      return requests.map((request) => request.index)
     },
   }))
   const gate = Promise.withResolvers<void>()
   const earlier = inTransaction(db, 'slow', () => gate.promise)
   const startedAt = Date.now()
   const ending = Promise.all(
-    changes.map(async (unit) => {
-      const [outcome] = await Promise.allSettled([runUnit(db, unit)])
+    changes.map(async (work) => {
+      const [outcome] = await Promise.allSettled([runInBatch(db, work)])
       return { outcome, milliseconds: Date.now() - startedAt }
     }),
   )
