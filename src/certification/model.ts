@@ -1,7 +1,7 @@
 import { modelOf } from '../platform/mongo/collections.ts'
 import { field, type Stored, schemaOf } from '../platform/mongo/fields.ts'
 import type { Place, StayDates } from '../sandbox/scenarios/stage.ts'
-import type { CaseName, Profile } from './cases.ts'
+import type { CaseName, Profile } from './course/cases.ts'
 
 /** A stay to book, with its first night and the day of departure. */
 export type StayToBook = Place & StayDates

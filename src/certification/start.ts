@@ -12,8 +12,8 @@ import { beginObservation, endObservation } from '../sandbox/rules-store.ts'
 import { whileOpen } from '../sandbox/scenario-lease.ts'
 import { book, makeGuest, placesFor, type Stage, stayFrom } from '../sandbox/scenarios/stage.ts'
 import { clearSandboxes } from '../sandbox/store.ts'
-import { firstStep } from './advance.ts'
-import { inOrder, type Profile } from './cases.ts'
+import { inOrder, type Profile } from './course/cases.ts'
+import { firstStep } from './engine.ts'
 import type { Certification } from './model.ts'
 import {
   changeCertification,

@@ -6,7 +6,8 @@ import { keepNewest } from '../platform/mongo/collections.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { endObservation } from '../sandbox/rules-store.ts'
 import type { Observed } from '../sandbox/visit.ts'
-import { casesOf } from './cases.ts'
+import { casesOf } from './course/cases.ts'
+import { hasSucceeded } from './course/step.ts'
 import {
   type Case,
   type Certification,
@@ -18,8 +19,12 @@ import {
   requestRecordModel,
   type Step,
 } from './model.ts'
-import { type DeliveredBooking, deliveredBookings, readPagePosition, sizeOfWrite } from './observed.ts'
-import { hasSucceeded } from './step.ts'
+import {
+  type DeliveredBooking,
+  deliveredBookings,
+  readPagePosition,
+  sizeOfWrite,
+} from './record/recording.ts'
 
 /** Number of ended certifications that are kept for each key. */
 const keptOfKey = 20

@@ -1,7 +1,7 @@
 import { KeyAuthorizer } from '../access/keys/authorizer.ts'
 import { UsageTracker } from '../access/keys/usage.ts'
 import { RequestJournal } from '../access/requests/journal.ts'
-import { type Bounds, bounds as certificationBounds } from '../certification/cases.ts'
+import { type Bounds, bounds as certificationBounds } from '../certification/course/cases.ts'
 import { CertificationLeader } from '../certification/leader.ts'
 import { recordRequest } from '../certification/store.ts'
 import { WebhookWorker } from '../changes/webhooks/worker.ts'

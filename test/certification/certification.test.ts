@@ -3,15 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLocalJWKSet, jwtVerify, SignJWT } from 'jose'
 import { afterAll, describe, test } from 'vitest'
-import { advance, courseOf } from '../../src/certification/advance.ts'
-import { bounds } from '../../src/certification/cases.ts'
+import { bounds } from '../../src/certification/course/cases.ts'
+import {
+  firstRefused,
+  gradeRefusedResend,
+  withoutAutomaticRetries,
+} from '../../src/certification/course/step.ts'
+import { advance, courseOf } from '../../src/certification/engine.ts'
 import {
   certificationModel,
   deliveredVersionModel,
   type RequestRecord,
   requestRecordModel,
 } from '../../src/certification/model.ts'
-import { firstRefused, gradeRefusedResend, withoutAutomaticRetries } from '../../src/certification/step.ts'
 import { toVersion } from '../../src/host-clock/format.ts'
 import { hostClockModel } from '../../src/host-clock/model.ts'
 import { readHostClock } from '../../src/host-clock/store.ts'

@@ -1,6 +1,6 @@
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { beforeAll, describe, type ExpectStatic, expect, test } from 'vitest'
-import type { CaseName } from '../../../src/certification/cases.ts'
+import type { CaseName } from '../../../src/certification/course/cases.ts'
 import { certificationModel, requestRecordModel } from '../../../src/certification/model.ts'
 import { serializeCertification } from '../../../src/certification/serialize.ts'
 import { findCertification } from '../../../src/certification/store.ts'

@@ -1,8 +1,9 @@
-import { readHostClock } from '../host-clock/store.ts'
+import { readHostClock } from '../../host-clock/store.ts'
+import type { Facts, Next, RequestRecord } from '../model.ts'
+import { feedRoute as route } from '../record/recording.ts'
+import { findRecords } from '../store.ts'
+import { arrivals, checkArrivals, gradeMissedBookings, missingArrivals, syncProgress } from './arrivals.ts'
 import type { CaseName } from './cases.ts'
-import { arrivals, checkArrivals, gradeMissedBookings, missingArrivals, syncProgress } from './deliveries.ts'
-import type { Facts, Next, RequestRecord } from './model.ts'
-import { feedRoute as route } from './observed.ts'
 import { passFirstVersion, play } from './play.ts'
 import {
   areFaultsOver,
@@ -23,7 +24,6 @@ import {
   wait,
   withoutAutomaticRetries,
 } from './step.ts'
-import { findRecords } from './store.ts'
 
 /** Maximum number of times that the feed may be read from its beginning after the first sync. */
 const maxBeginnings = 2

@@ -1,10 +1,10 @@
-import { addDays, toDay } from '../core/clock.ts'
-import { DomainError } from '../core/errors.ts'
-import { book, makeGuest, setUnits } from '../sandbox/scenarios/stage.ts'
-import { bookingStatus } from '../stays/bookings/status.ts'
-import { findNewestBooking } from '../stays/bookings/store.ts'
-import { readNights } from '../stays/nights/nights.ts'
-import type { Next, RequestRecord, StayToBook } from './model.ts'
+import { addDays, toDay } from '../../core/clock.ts'
+import { DomainError } from '../../core/errors.ts'
+import { book, makeGuest, setUnits } from '../../sandbox/scenarios/stage.ts'
+import { bookingStatus } from '../../stays/bookings/status.ts'
+import { findNewestBooking } from '../../stays/bookings/store.ts'
+import { readNights } from '../../stays/nights/nights.ts'
+import type { Next, RequestRecord, StayToBook } from '../model.ts'
 import { findOpenStay } from './play.ts'
 import {
   areFaultsOver,

@@ -1,9 +1,10 @@
-import { DomainError } from '../core/errors.ts'
-import type { SandboxContext } from '../sandbox/context.ts'
+import { DomainError } from '../../core/errors.ts'
+import type { SandboxContext } from '../../sandbox/context.ts'
+import type { Certification, DeliveredVersion } from '../model.ts'
+import { feedRoute } from '../record/recording.ts'
+import type { CertificationState } from '../schema.ts'
+import { findDelivered, findDeliveries, recordProblems } from '../store.ts'
 import type { CaseName } from './cases.ts'
-import type { Certification, DeliveredVersion } from './model.ts'
-import { feedRoute } from './observed.ts'
-import type { CertificationState } from './schema.ts'
 import {
   changesAfter,
   done,
@@ -16,7 +17,6 @@ import {
   type StepFindings,
   skipped,
 } from './step.ts'
-import { findDelivered, findDeliveries, recordProblems } from './store.ts'
 
 /**
  * Minimum number of bookings that the first sync must read. If a product's filters leave fewer bookings, its sync

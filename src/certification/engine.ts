@@ -5,11 +5,11 @@ import type { SandboxContext } from '../sandbox/context.ts'
 import { countedRule, type FaultName, type FaultRule, timedRule } from '../sandbox/faults/rule.ts'
 import { isOpen } from '../sandbox/life-store.ts'
 import { findRules, replaceRules } from '../sandbox/rules-store.ts'
-import { bookingSteps } from './bookings.ts'
-import type { Bounds, Profile } from './cases.ts'
-import { feedSteps } from './feed.ts'
-import { inventorySteps } from './inventory.ts'
-import type { Case, Certification } from './model.ts'
+import { bookingSteps } from './course/booking-steps.ts'
+import type { Bounds, Profile } from './course/cases.ts'
+import { feedSteps } from './course/feed-steps.ts'
+import { webhookSteps } from './course/hint-steps.ts'
+import { inventorySteps } from './course/inventory-steps.ts'
 import {
   type CourseStep,
   failed,
@@ -18,9 +18,9 @@ import {
   type StepFindings,
   start,
   withoutAutomaticRetries,
-} from './step.ts'
+} from './course/step.ts'
+import type { Case, Certification } from './model.ts'
 import { changeCertification, endCertification, findRecords, newStep } from './store.ts'
-import { webhookSteps } from './webhooks.ts'
 
 const stepsOf: Record<Profile, CourseStep[]> = {
   feed: feedSteps,

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { FaultName, FaultRule } from '../sandbox/faults/rule.ts'
-import type { Stage } from '../sandbox/scenarios/stage.ts'
-import { findChanges } from '../stays/bookings/store.ts'
+import type { FaultName, FaultRule } from '../../sandbox/faults/rule.ts'
+import type { Stage } from '../../sandbox/scenarios/stage.ts'
+import { findChanges } from '../../stays/bookings/store.ts'
+import type { Certification, Facts, Memo, Next, RequestRecord, Step } from '../model.ts'
 import type { Bounds, CaseName } from './cases.ts'
-import type { Certification, Facts, Memo, Next, RequestRecord, Step } from './model.ts'
 
 /** A step of a course, which plays changes or faults and then examines the product's reaction. */
 export interface CourseStep {

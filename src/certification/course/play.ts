@@ -1,9 +1,9 @@
-import { addDays } from '../core/clock.ts'
-import { DomainError } from '../core/errors.ts'
-import { findRoomTypesPage } from '../inventory/listings/room-types-store.ts'
-import type { ScenarioName } from '../sandbox/scenarios/names.ts'
-import { type PreparedScenario, scenarios } from '../sandbox/scenarios/scenarios.ts'
-import type { ScenarioParameters } from '../sandbox/scenarios/schema.ts'
+import { addDays } from '../../core/clock.ts'
+import { DomainError } from '../../core/errors.ts'
+import { findRoomTypesPage } from '../../inventory/listings/room-types-store.ts'
+import type { ScenarioName } from '../../sandbox/scenarios/names.ts'
+import { type PreparedScenario, scenarios } from '../../sandbox/scenarios/scenarios.ts'
+import type { ScenarioParameters } from '../../sandbox/scenarios/schema.ts'
 import {
   type Place,
   placesFor,
@@ -11,7 +11,7 @@ import {
   type StayDates,
   setUnits,
   stayFrom,
-} from '../sandbox/scenarios/stage.ts'
+} from '../../sandbox/scenarios/stage.ts'
 
 /**
  * Plays a scenario in a certification's sandbox. All changes are visible once the promise resolves. Guests book only

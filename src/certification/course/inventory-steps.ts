@@ -1,8 +1,8 @@
-import { addDays, toDay } from '../core/clock.ts'
-import type { Place } from '../sandbox/scenarios/stage.ts'
-import type { UnitNight } from '../stays/bookings/units.ts'
-import { readNights } from '../stays/nights/nights.ts'
-import type { Facts, Next, NightsToPush, RequestRecord, YearToPush } from './model.ts'
+import { addDays, toDay } from '../../core/clock.ts'
+import type { Place } from '../../sandbox/scenarios/stage.ts'
+import type { UnitNight } from '../../stays/bookings/units.ts'
+import { readNights } from '../../stays/nights/nights.ts'
+import type { Facts, Next, NightsToPush, RequestRecord, YearToPush } from '../model.ts'
 import { roomTypesOf } from './play.ts'
 import {
   type CourseStep,
