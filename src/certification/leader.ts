@@ -1,7 +1,7 @@
 import { DomainError } from '../core/errors.ts'
 import { acquireLease, releaseLease } from '../platform/mongo/lease.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
-import { keepOpen } from '../sandbox/life-store.ts'
+import { keepOpen } from '../sandbox/lifecycle/lifetime.ts'
 import type { Bounds } from './course/cases.ts'
 import { advance, sweepRecords } from './engine.ts'
 import type { Certification } from './model.ts'
