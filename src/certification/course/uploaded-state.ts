@@ -27,14 +27,14 @@ export async function judgeState(
   const { step, next, _id } = certification
   if (!step || next?.action !== 'upload_state' || step.memo.judged)
     throw new DomainError('conflict', 'The state is not requested now; see `next`')
-  const problems = compare(await findDeliveries(db, _id), bookings)
+  const problems = differences(await findDeliveries(db, _id), bookings)
   const judged = await recordProblems(db, _id, step.id, problems.slice(0, shownProblems))
   if (!judged) throw new DomainError('conflict', 'The certification has moved on to another step')
   return judged
 }
 
 /** Returns the differences between the delivered and the held bookings, as sentences for the partner. */
-function compare(deliveries: DeliveredVersion[], bookings: Held[]): string[] {
+export function differences(deliveries: DeliveredVersion[], bookings: Held[]): string[] {
   const last = new Map(deliveries.map((delivery) => [delivery.booking_id, delivery]))
   const held = new Map(bookings.map((booking) => [Number(booking.booking_id), booking]))
   const problems: string[] = []
