@@ -1,3 +1,21 @@
+/*
+ * A certification plays the steps of its course one after another. A step has three states. Each state is stored before
+ * what follows it is done, so another process can continue from any state if this process dies.
+ *
+ *   begun ── release ──► released ── play ──► played ── check ──┬── not decided yet ──► played, checked again in a second
+ *                                                               ├── done or late ─────► the next step, begun
+ *                                                               └── no step is left ──► the end
+ *
+ * - A step begins with a memo of what it needs later, such as the host's last version.
+ * - `release` injects the step's faults and lets held requests go. A process that finds the step `released` does not
+ *   repeat this, because the faults may have started.
+ * - `play` makes the step's changes in the sandbox and asks the product to act. Playing a step twice is harmless.
+ * - `check` grades what the product has done since the step began.
+ *
+ * From any state, the certification ends early if its sandbox was cleared, if its key has ended, or if no step was
+ * completed for two hours.
+ */
+
 import { findUnexpiredKeyIds } from '../access/keys/store.ts'
 import { releaseHeld } from '../host-clock/change-store.ts'
 import { readHostClock } from '../host-clock/store.ts'
@@ -20,24 +38,6 @@ import type { Case, Certification, StartedCertification, Step } from './model.ts
 import { withoutAutomaticRetries } from './record/requests.ts'
 import { deleteRecords, findRecords } from './record/store.ts'
 import { changeCertification, findUnswept, keepNewestEnded, markSwept, storeEnd } from './store.ts'
-
-/*
- * A certification plays the steps of its course one after another. A step has three states. Each state is stored before
- * what follows it is done, so another process can continue from any state if this process dies.
- *
- *   begun ── release ──► released ── play ──► played ── check ──┬── not decided yet ──► played, checked again in a second
- *                                                               ├── done or late ─────► the next step, begun
- *                                                               └── no step is left ──► the end
- *
- * - A step begins with a memo of what it needs later, such as the host's last version.
- * - `release` injects the step's faults and lets held requests go. A process that finds the step `released` does not
- *   repeat this, because the faults may have started.
- * - `play` makes the step's changes in the sandbox and asks the product to act. Playing a step twice is harmless.
- * - `check` grades what the product has done since the step began.
- *
- * From any state, the certification ends early if its sandbox was cleared, if its key has ended, or if no step was
- * completed for two hours.
- */
 
 /** Returns the first `step` and `next` of a course. The step only asks for the start, so it needs no playing. */
 export function firstStep(now: Date): Pick<Certification, 'step' | 'next'> {

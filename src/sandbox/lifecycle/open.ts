@@ -1,3 +1,13 @@
+/*
+ * A key has at most one open sandbox. A sandbox has three states:
+ *
+ *   filling ── all data stored ──► open ── cleared, or no write for an hour ──► ended ── swept after 30 s ──► deleted
+ *      └─────── not filled within ten minutes ────────────────────────────────────▲
+ *
+ * This file takes a sandbox to `open`, and `end.ts` takes it from there. `lifetime.ts` and `room.ts` keep an open sandbox
+ * within its limits of time and size.
+ */
+
 import { DomainError } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import { busy, isDuplicate } from '../../platform/mongo/errors.ts'
