@@ -1,11 +1,11 @@
 import { DomainError } from '../core/errors.ts'
 import { acquireLease, releaseLease } from '../platform/mongo/lease.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
-import { keepOpen } from '../sandbox/life-store.ts'
-import { advance } from './advance.ts'
-import type { Bounds } from './cases.ts'
+import { keepOpen } from '../sandbox/lifecycle/lifetime.ts'
+import type { Bounds } from './course/cases.ts'
+import { advance, sweepRecords } from './engine.ts'
 import type { Certification } from './model.ts'
-import { findAllRunning, setNextUnlessPlayed, sweepRecords } from './store.ts'
+import { findAllRunning, setNextUnlessPlayed } from './store.ts'
 
 const leaseMilliseconds = 10_000
 /**
@@ -100,7 +100,7 @@ export class CertificationLeader {
       }
     }
     await Promise.all(Array.from({ length: maxConcurrent }, lane))
-    await sweepRecords(this.app.db, now)
+    await sweepRecords(this.app, now)
   }
 
   /** Advances a certification. If that fails, `next` explains why the course cannot continue. */

@@ -6,14 +6,16 @@ import { guard } from '../http/guard.ts'
 import { parsePathId } from '../http/path-ids.ts'
 import { output, responseObject } from '../http/schema/fields.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
-import { courseOf } from './advance.ts'
-import { judgeState } from './deliveries.ts'
+import { courseOf } from './course/course.ts'
+import { judgeState } from './course/uploaded-state.ts'
+import { endCertification, isStarted } from './engine.ts'
 import type { Certification } from './model.ts'
+import { findLastRecord } from './record/store.ts'
 import { reportOf } from './report.ts'
 import { CertificationStart, CertificationState, CertificationView } from './schema.ts'
 import { serializeCertification } from './serialize.ts'
 import { startCertification } from './start.ts'
-import { endCertification, findCertification, findLastRecord, listCertifications } from './store.ts'
+import { findCertification, listCertifications } from './store.ts'
 
 /** Routes for certifying a partner's product by playing a course in the partner's sandbox (decisions §25). */
 export function certificationRoutes(app: SandboxContext) {
@@ -121,15 +123,15 @@ const namedBookings = 5
  * Returns a running certification's progress, or null if the sandbox is not filled yet or the certification has ended.
  * The progress is not stored but derived from the recorded requests and deliveries.
  */
-export async function progressOf(
+async function progressOf(
   app: SandboxContext,
   certification: Certification,
 ): Promise<CertificationView['progress']> {
-  const { _id, status, sandbox_id: sandboxId, step, profiles } = certification
-  if (status !== 'running' || sandboxId === null || !step) return null
+  if (certification.status !== 'running' || !isStarted(certification)) return null
+  const { _id, profiles, step } = certification
   const [last, missing = []] = await Promise.all([
     findLastRecord(app.db, _id),
-    courseOf(profiles)[step.index]?.missing?.({ app, sandboxId, certification, step }),
+    courseOf(profiles)[step.index]?.missing?.({ app, certification }),
   ])
   return {
     last_request_at: toTimestampOrNull(last?.at),

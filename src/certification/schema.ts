@@ -12,7 +12,7 @@ import {
   withTitle,
 } from '../http/schema/fields.ts'
 import { bookingStatus, type StatusWord } from '../stays/bookings/status.ts'
-import { profiles } from './cases.ts'
+import { profiles } from './course/cases.ts'
 
 const profile = oneOf(profiles, 'Profile that a product can be certified for')
 

@@ -1,5 +1,5 @@
 import { toTimestamp, toTimestampOrNull } from '../core/clock.ts'
-import { profileOf, rules } from './cases.ts'
+import { profileOf, rules } from './course/cases.ts'
 import type { Certification } from './model.ts'
 import type { CertificationView } from './schema.ts'
 

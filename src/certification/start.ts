@@ -6,23 +6,15 @@ import { KeyedQueue } from '../platform/keyed-queue.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import { busy, isDuplicate } from '../platform/mongo/errors.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
-import { openSandbox } from '../sandbox/fill.ts'
-import { isOpen } from '../sandbox/life-store.ts'
-import { beginObservation, endObservation } from '../sandbox/rules-store.ts'
-import { whileOpen } from '../sandbox/scenario-lease.ts'
+import { clearSandboxes } from '../sandbox/lifecycle/end.ts'
+import { whileOpen } from '../sandbox/lifecycle/lifetime.ts'
+import { openSandbox } from '../sandbox/lifecycle/open.ts'
 import { book, makeGuest, placesFor, type Stage, stayFrom } from '../sandbox/scenarios/stage.ts'
-import { clearSandboxes } from '../sandbox/store.ts'
-import { firstStep } from './advance.ts'
-import { inOrder, type Profile } from './cases.ts'
+import { beginObservation, endObservation, isOpen } from '../sandbox/store.ts'
+import { casesOf, inOrder, type Profile } from './course/cases.ts'
+import { endCertification, firstStep } from './engine.ts'
 import type { Certification } from './model.ts'
-import {
-  changeCertification,
-  endCertification,
-  findRunning,
-  insertCertification,
-  newCertification,
-  removeCertification,
-} from './store.ts'
+import { changeCertification, findRunning, insertCertification, removeCertification } from './store.ts'
 
 /** Permissions that a key needs for each profile. */
 const needed: Record<Profile, Permission[]> = {
@@ -95,6 +87,44 @@ async function insert(
     throw await runningAlready(db, keyId)
   }
   return certification
+}
+
+/** What is known of a certification when it starts. */
+type NewCertification = Pick<
+  Certification,
+  '_id' | 'key_id' | 'host_id' | 'seed' | 'profiles' | 'started_at' | 'secret'
+>
+
+/** How long a certification is kept. */
+const keptMilliseconds = 396 * 86_400_000
+
+/** Returns a new certification, whose sandbox is not filled yet. */
+function newCertification(start: NewCertification): Certification {
+  return {
+    _id: start._id,
+    key_id: start.key_id,
+    host_id: start.host_id,
+    sandbox_id: null,
+    seed: start.seed,
+    profiles: start.profiles,
+    status: 'running',
+    started_at: start.started_at,
+    ended_at: null,
+    cases: casesOf(start.profiles).map((name) => ({
+      name,
+      status: 'waiting',
+      because: null,
+      request_ids: [],
+    })),
+    step: null,
+    next: null,
+    facts: {},
+    secret: start.secret,
+    requests: 0,
+    revision: 0,
+    sweep_at: null,
+    expires_at: new Date(start.started_at.getTime() + keptMilliseconds),
+  }
 }
 
 /** Names the running certification, so that ending it needs no `DELETE /sandbox`, which also clears the data. */

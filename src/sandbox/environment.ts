@@ -1,20 +1,25 @@
 import { WebhookWorker } from '../changes/webhooks/send/worker.ts'
 import { HostChanges } from '../host-clock/changes.ts'
 import type { AppContext } from '../http/context.ts'
-import { sequenceIds } from '../http/ids.ts'
+import { sequenceIds, sequenceNames } from '../http/ids.ts'
+import { raiseSequences } from '../platform/ids/sequences.ts'
 import type { Topics } from '../platform/outbox/outbox.ts'
 import { OutboxWorker } from '../platform/outbox/worker.ts'
-import { SandboxClocks } from './clocks.ts'
-import type { SandboxContext } from './context.ts'
-import { takeHintFault } from './rules-store.ts'
-import { type OwnedModel, prepareSandbox, sandboxDatabase, sweepSandboxes } from './store.ts'
+import { SandboxClocks } from './clock/clocks.ts'
+import { type SandboxContext, sandboxContext } from './context.ts'
+import { takeHintFault } from './faults/choose.ts'
+import type { OwnedModel } from './lifecycle/documents-store.ts'
+import { sweepSandboxes } from './lifecycle/end.ts'
+import { sandboxDatabase } from './store.ts'
 import { type Observer, visitsOf } from './visit.ts'
 
+/** The sandbox assigns only ids above this value, which exceeds all ids in the contract and the fixtures. */
+const firstFreeId = 10_000
 const sweepEveryMilliseconds = 60_000
 
 /**
- * Opens the sandbox environment, in which the contract's routes run unchanged. Its context equals the live context
- * except for the database and everything that depends on the database (decisions §13).
+ * Opens the sandbox environment, in which the contract's routes run unchanged with the context of `context.ts`
+ * (decisions §13).
  *
  * @param models the models of all collections
  * @param topicsOf creates the topics that the outbox worker handles
@@ -30,7 +35,7 @@ export async function openSandboxEnvironment(
   const db = sandboxDatabase(live.db)
   const clocks = new SandboxClocks(db, live.clock)
   const { clock } = clocks
-  await prepareSandbox(db)
+  await raiseSequences(db, sequenceNames, firstFreeId)
   // Sandbox users are not reported to the tag manager.
   const topics = topicsOf({ db, clock, config: { ...config, tagManagerUrl: undefined } })
   const outbox = new OutboxWorker({ db, topics, clock, log, mayWork: () => live.clockWatch.isSound() })
@@ -65,8 +70,7 @@ export async function openSandboxEnvironment(
     clocks,
     observer,
   })
-  const context: SandboxContext = {
-    ...live,
+  const context = sandboxContext(live, {
     db,
     clock,
     ids,
@@ -76,7 +80,7 @@ export async function openSandboxEnvironment(
     environment: { name: 'sandbox', visit },
     models,
     clocks,
-  }
+  })
   return {
     context,
     async close() {

@@ -9,7 +9,7 @@ import { replyAsGuest } from '../stays/messages/conversation.ts'
 import { Message, MessageCreate } from '../stays/messages/schema.ts'
 import { serializeMessage } from '../stays/messages/serialize.ts'
 import type { SandboxContext } from './context.ts'
-import { clearSandboxes } from './store.ts'
+import { clearSandboxes } from './lifecycle/end.ts'
 
 /**
  * Routes that the sandbox has in addition to the routes of `/v1`. They clear the sandbox, and reply as a guest so that

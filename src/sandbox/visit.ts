@@ -4,13 +4,15 @@ import type { AppContext } from '../http/context.ts'
 import { requestIdOf } from '../http/envelope.ts'
 import type { Arrival, Exchange, RequestInput, Sent, Visit } from '../http/request.ts'
 import type { Db } from '../platform/mongo/connection.ts'
-import type { SandboxClocks } from './clocks.ts'
+import type { SandboxClocks } from './clock/clocks.ts'
+import { takeRequestFault } from './faults/choose.ts'
 import { injectFault, truncateResponse } from './faults/inject.ts'
 import type { Fault } from './faults/rule.ts'
-import { findSandbox, openSandbox } from './fill.ts'
-import { type OpenSandbox, recordWrite, requireRoom } from './life-store.ts'
-import { takeRequestFault } from './rules-store.ts'
-import type { OwnedModel } from './store.ts'
+import type { OwnedModel } from './lifecycle/documents-store.ts'
+import { recordWrite } from './lifecycle/lifetime.ts'
+import { findSandbox, openSandbox } from './lifecycle/open.ts'
+import { requireRoom } from './lifecycle/room.ts'
+import type { OpenSandbox } from './store.ts'
 
 /** A request to an observed sandbox, as reported just before its response is sent. */
 export interface Observed {
@@ -32,8 +34,8 @@ export interface Observed {
 }
 
 /**
- * Receives the requests to observed sandboxes, and limits how long these requests are held. `process/wiring.ts` passes
- * the certifications' observer.
+ * Receives the requests to observed sandboxes, and limits how long these requests are held. Certifications are the only
+ * observer. `process/wiring.ts` passes it in, because the sandbox knows nothing of what lies above it.
  */
 export interface Observer {
   observe(db: Db, observerId: number, seen: Observed): Promise<void>

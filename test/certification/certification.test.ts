@@ -3,15 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLocalJWKSet, jwtVerify, SignJWT } from 'jose'
 import { afterAll, describe, test } from 'vitest'
-import { advance, courseOf } from '../../src/certification/advance.ts'
-import { bounds } from '../../src/certification/cases.ts'
-import {
-  certificationModel,
-  deliveredVersionModel,
-  type RequestRecord,
-  requestRecordModel,
-} from '../../src/certification/model.ts'
-import { firstRefused, gradeRefusedResend, withoutAutomaticRetries } from '../../src/certification/step.ts'
+import { bounds } from '../../src/certification/course/cases.ts'
+import { courseOf } from '../../src/certification/course/course.ts'
+import { advance } from '../../src/certification/engine.ts'
+import { certificationModel } from '../../src/certification/model.ts'
+import { deliveredVersionModel, requestRecordModel } from '../../src/certification/record/model.ts'
 import { toVersion } from '../../src/host-clock/format.ts'
 import { hostClockModel } from '../../src/host-clock/model.ts'
 import { readHostClock } from '../../src/host-clock/store.ts'
@@ -598,38 +594,6 @@ describe.concurrent('a certification', () => {
     expect((await other.send('GET', `${path}/${ids[0]}/report`)).status).toBe(404)
     expect((await other.send('DELETE', `${path}/${ids[0]}`)).status).toBe(404)
   })
-})
-
-/** Returns records of requests with the same body, sent at the given times. */
-const recordsAt = (...milliseconds: number[]) =>
-  milliseconds.map(
-    (at) =>
-      ({
-        operation: 'POST /sandbox/bookings',
-        body_hash: 'same',
-        status: 422,
-        fault: null,
-        delivered: 0,
-        at: new Date(at),
-        answered_at: new Date(at + 10),
-      }) as RequestRecord,
-  )
-
-test('a refused body fails the product when it is sent again, unless its refusal was lost', ({ expect }) => {
-  const graded = (now: number, records: RequestRecord[]) =>
-    gradeRefusedResend({ now: new Date(now), bounds }, records, firstRefused(records), 'again')?.status
-  const soon = bounds.silence
-  expect(graded(soon, [])).toBe('passed')
-  expect(graded(soon, recordsAt(0))).toBeUndefined()
-  expect(graded(3 * soon, recordsAt(0))).toBe('passed')
-  expect(graded(soon, recordsAt(0, 1000))).toBe('failed')
-  const [lost, received] = recordsAt(0, 1000) as [RequestRecord, RequestRecord]
-  expect(graded(3 * soon, [{ ...lost, fault: 'broken' }, received])).toBe('passed')
-})
-
-test("a product's runtime may repeat a request once within its time limit, but not again", ({ expect }) => {
-  expect(withoutAutomaticRetries(recordsAt(0, 50), bounds.runtime)).toHaveLength(1)
-  expect(withoutAutomaticRetries(recordsAt(0, 50, 100, 150, 200), bounds.runtime)).toHaveLength(3)
 })
 
 test.concurrent('a JOSE library verifies a report, and refuses it after one byte has changed', async ({

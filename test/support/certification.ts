@@ -1,4 +1,4 @@
-import { casesOf } from '../../src/certification/cases.ts'
+import { casesOf } from '../../src/certification/course/cases.ts'
 import type { Certification } from '../../src/certification/model.ts'
 import { insertCertification } from '../../src/certification/store.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'

@@ -1,5 +1,5 @@
 import { createApp } from '../../src/app.ts'
-import type { Bounds } from '../../src/certification/cases.ts'
+import type { Bounds } from '../../src/certification/course/cases.ts'
 import { serializeCertification } from '../../src/certification/serialize.ts'
 import { findCertification } from '../../src/certification/store.ts'
 import { readConfig } from '../../src/core/config.ts'

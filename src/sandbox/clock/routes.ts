@@ -6,9 +6,9 @@ import type { Access } from '../../http/access.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { output, requestObject, responseObject, withTitle } from '../../http/schema/fields.ts'
-import { maxAheadSeconds } from '../clocks.ts'
 import type { SandboxContext } from '../context.ts'
-import { moveAhead } from '../life-store.ts'
+import { moveAhead } from '../store.ts'
+import { maxAheadSeconds } from './clocks.ts'
 
 /** Routes for reading a sandbox's clock and moving it forward (decisions §22). */
 export function clockRoutes(app: SandboxContext) {

@@ -3,7 +3,7 @@ import type { Access, CheckInput } from '../../http/access.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import type { SandboxContext } from '../context.ts'
-import { findRules, replaceRules } from '../rules-store.ts'
+import { findRules, replaceRules } from '../store.ts'
 import { countedRule, type FaultRule } from './rule.ts'
 import { faultsWrite, SandboxFaults, type SentRule } from './schema.ts'
 

@@ -1,4 +1,4 @@
-import { type Bounds, bounds } from '../../../src/certification/cases.ts'
+import { type Bounds, bounds } from '../../../src/certification/course/cases.ts'
 
 /** A tenth of the usual times, so that many courses can be played. Times sent in `Retry-After` must be whole seconds. */
 export const fast: Bounds = {

@@ -22,7 +22,8 @@ const auditOf = async (id: number) =>
   (await listActions(db, {}, 1000)).filter(({ target }) => target === `booking ${id}`)
 
 /** The fields of a caller that a move does not depend on. */
-const callerFields: Pick<Caller, 'isSandbox' | 'permissions' | 'address' | 'host'> = {
+const callerFields: Omit<Caller, 'keyId' | 'ownerId'> = {
+  maxHoldSeconds: undefined,
   isSandbox: false,
   permissions: [],
   address: '127.0.0.1',

@@ -1,29 +1,23 @@
-import { readHostClock } from '../host-clock/store.ts'
+import { readHostClock } from '../../host-clock/store.ts'
+import type { Facts, Next } from '../model.ts'
+import type { RequestRecord } from '../record/model.ts'
+import { feedRoute as route } from '../record/recording.ts'
+import { hasSucceeded, isFromBeginning, requestsTo, withoutAutomaticRetries } from '../record/requests.ts'
+import { findRecords } from '../record/store.ts'
+import { arrivals, checkArrivals, gradeMissedBookings, missingArrivals, syncProgress } from './arrivals.ts'
 import type { CaseName } from './cases.ts'
-import { arrivals, checkArrivals, gradeMissedBookings, missingArrivals, syncProgress } from './deliveries.ts'
-import type { Facts, Next, RequestRecord } from './model.ts'
-import { feedRoute as route } from './observed.ts'
-import { passFirstVersion, play } from './play.ts'
+import { areFaultsOver, gradeRequestsAfterFault, hasRecovered, playedAt } from './grading.ts'
+import { draw, passFirstVersion, playScenario } from './play.ts'
 import {
-  areFaultsOver,
+  askToStart,
+  askToWait,
   type CourseStep,
-  done,
-  draw,
   failed,
-  gradeRequestsAfterFault,
-  hasRecovered,
-  hasSucceeded,
-  isFromBeginning,
+  type PlayedRun,
   passed,
   type Result,
-  type Run,
-  requestsTo,
   skipped,
-  start,
-  wait,
-  withoutAutomaticRetries,
 } from './step.ts'
-import { findRecords } from './store.ts'
 
 /** Maximum number of times that the feed may be read from its beginning after the first sync. */
 const maxBeginnings = 2
@@ -36,12 +30,12 @@ export const feedSteps: CourseStep[] = [
     name: 'first-sync',
     cases: ['feed.pages'],
     manualRoute: route,
-    next: start,
+    next: askToStart,
     async check(run) {
       const { wanted, arrived, listings } = await syncProgress(run)
       const facts = { ...paceSoFar(run), syncedAfter: run.lastOrdinal }
       if (arrived < wanted) return { progress: arrived, facts }
-      return done({ 'feed.pages': passed }, { ...facts, listings })
+      return { isDone: true, results: { 'feed.pages': passed }, facts: { ...facts, listings } }
     },
     missing: async (run) => (await syncProgress(run)).missing,
     async late(run) {
@@ -49,17 +43,17 @@ export const feedSteps: CourseStep[] = [
       return `Only ${arrived} of ${wanted} bookings were read; do not filter them out, and follow the pages until \`last_page\`, or \`next_cursor\` until it is null`
     },
   },
-  waitForClock('calm', wait),
+  waitForClock('calm', askToWait),
   {
     name: 'changes',
     cases: ['feed.changes'],
-    next: wait,
+    next: askToWait,
     async play(run) {
-      await play(run, 'host-confirms')
-      await play(run, 'guest-cancels')
-      await play(run, 'cancelled-before-seen')
-      await play(run, 'changed-within-a-second')
-      await play(run, 'guest-books', { count: draw(run.certification.seed, 'burst', 20, 40) })
+      await playScenario(run, 'host-confirms')
+      await playScenario(run, 'guest-cancels')
+      await playScenario(run, 'cancelled-before-seen')
+      await playScenario(run, 'changed-within-a-second')
+      await playScenario(run, 'guest-books', { count: draw(run, 'burst', 20, 40) })
     },
     check: async (run) => ({ ...(await checkArrivals(run, 'feed.changes')), facts: paceSoFar(run) }),
     missing: missingArrivals,
@@ -74,7 +68,7 @@ export const feedSteps: CourseStep[] = [
   {
     name: 'retry-after',
     cases: ['feed.retry-after'],
-    next: wait,
+    next: askToWait,
     faults({ bounds, certification: { facts } }) {
       const duration = Math.max(bounds.minRateLimitDuration, 2.5 * (facts.pace ?? 0))
       return [{ fault: 'rate_limited', route, milliseconds: Math.min(bounds.maxRateLimitDuration, duration) }]
@@ -87,14 +81,14 @@ export const feedSteps: CourseStep[] = [
         because: (further) =>
           `After the first 429, the feed was read ${further} more times before \`Retry-After\` had passed`,
       })
-      return done({ 'feed.retry-after': result })
+      return { isDone: true, results: { 'feed.retry-after': result } }
     },
     late: () => 'After the 429, the feed was not read again',
   },
   {
     name: 'errors',
     cases: ['feed.errors'],
-    next: wait,
+    next: askToWait,
     faults: ({ bounds: { errorDuration: milliseconds } }) => [
       { fault: 'internal_error', route, milliseconds },
       { fault: 'bad_gateway', route, milliseconds },
@@ -106,26 +100,29 @@ export const feedSteps: CourseStep[] = [
       const internalError = readsWithFault('internal_error')
       const worst = internalError.length > badGateway.length ? internalError : badGateway
       const because = `The feed was read ${worst.length} times while it failed for ten seconds; wait longer after each failure`
-      return done({ 'feed.errors': worst.length <= maxReadsOfErrors ? passed : failed(because, worst) })
+      return {
+        isDone: true,
+        results: { 'feed.errors': worst.length <= maxReadsOfErrors ? passed : failed(because, worst) },
+      }
     },
     late: () => 'After the errors the feed was not read again',
   },
-  waitForClock('calm', wait),
+  waitForClock('calm', askToWait),
   {
     name: 'lost',
     cases: ['feed.lost'],
-    next: wait,
+    next: askToWait,
     faults: ({ bounds: { lossDuration: milliseconds } }) => [
       { fault: 'lost_response', route, milliseconds },
       { fault: 'cut_response', route, milliseconds },
     ],
     async play(run) {
-      await play(run, 'guest-books', { count: draw(run.certification.seed, 'lost', 2, 6) })
+      await playScenario(run, 'guest-books', { count: draw(run, 'lost', 2, 6) })
       await passFirstVersion()
     },
     async check(run) {
       const { arrived, isComplete } = await arrivals(run)
-      if (isComplete && areFaultsOver(run)) return done({ 'feed.lost': passed })
+      if (isComplete && areFaultsOver(run)) return { isDone: true, results: { 'feed.lost': passed } }
       const met = run.faults.filter(({ until }) => until !== null).length
       return { progress: arrived.length + met * 100 }
     },
@@ -141,7 +138,7 @@ export const feedSteps: CourseStep[] = [
   {
     name: 'unauthorized',
     cases: ['feed.unauthorized'],
-    next: wait,
+    next: askToWait,
     faults: ({ bounds }) => [{ fault: 'unauthorized', route, milliseconds: bounds.expiry }],
     async check(run) {
       const met = reads(run).filter(({ fault }) => fault === 'unauthorized')
@@ -153,7 +150,7 @@ export const feedSteps: CourseStep[] = [
           `After the first 401, the feed was read ${further} more times; stop and alert an operator`,
       })
       const isOver = result.status === 'failed' || isSilent(run)
-      return isOver ? done({ 'feed.unauthorized': result }) : { progress: met.length }
+      return isOver ? { isDone: true, results: { 'feed.unauthorized': result } } : { progress: met.length }
     },
     late: () => 'The feed was not read',
   },
@@ -165,7 +162,7 @@ export const feedSteps: CourseStep[] = [
       text: 'The key works again; start the product with its stored data, unless it is still running',
     },
     check: async (run) => ({
-      isDone: reads(run).some((read) => hasSucceeded(read) && read.at >= run.playedAt),
+      isDone: reads(run).some((read) => hasSucceeded(read) && read.at >= playedAt(run)),
     }),
   },
   {
@@ -187,13 +184,13 @@ export const feedSteps: CourseStep[] = [
     manualRoute: route,
     next: { action: 'start', text: 'Start the product again with its stored data' },
     async play(run) {
-      await play(run, 'guest-books', { count: draw(run.certification.seed, 'restart', 3, 9) })
-      await play(run, 'guest-cancels')
+      await playScenario(run, 'guest-books', { count: draw(run, 'restart', 3, 9) })
+      await playScenario(run, 'guest-cancels')
       await passFirstVersion()
     },
     async check(run) {
       const findings = await checkArrivals(run, 'feed.restart')
-      const first = reads(run).find(({ at, is_page }) => is_page && at >= run.playedAt)
+      const first = reads(run).find(({ at, is_page }) => is_page && at >= playedAt(run))
       const result = first ? await gradeFirstRead(run, first) : null
       return result ? { ...findings, results: { 'feed.restart': result } } : findings
     },
@@ -213,16 +210,19 @@ export const feedSteps: CourseStep[] = [
       text: 'Leave the product running for a minute without changes; the course continues by itself',
     },
     async check(run) {
-      const until = new Date(run.playedAt.getTime() + run.bounds.quiet)
+      const until = new Date(playedAt(run).getTime() + run.bounds.quiet)
       if (run.now < until) return {}
-      const seen = reads(run).filter(({ is_first, at }) => is_first && at >= run.playedAt && at <= until)
+      const seen = reads(run).filter(({ is_first, at }) => is_first && at >= playedAt(run) && at <= until)
       const tooMany = `The first page was read ${seen.length} times in a minute without changes; use \`wait\`, or pause for five seconds between reads`
       const again = await readsFromBeginning(run)
       const fromStart = `The feed was read from its beginning ${again.length} times after the first sync; continue after the last \`version\``
-      return done({
-        'feed.pace': seen.length <= maxReadsOfQuietMinute ? passed : failed(tooMany, seen),
-        'feed.continues': again.length <= maxBeginnings ? passed : failed(fromStart, again),
-      })
+      return {
+        isDone: true,
+        results: {
+          'feed.pace': seen.length <= maxReadsOfQuietMinute ? passed : failed(tooMany, seen),
+          'feed.continues': again.length <= maxBeginnings ? passed : failed(fromStart, again),
+        },
+      }
     },
   },
   {
@@ -232,14 +232,14 @@ export const feedSteps: CourseStep[] = [
       action: 'upload_state',
       text: 'Upload the bookings that the product holds, each with its status and dates',
     },
-    async check({ step, certification: { cases } }) {
+    async check({ certification: { cases, step } }) {
       const { judged } = step.memo
       if (!judged) return {}
-      if (judged.length === 0) return done({ 'feed.state': passed })
+      if (judged.length === 0) return { isDone: true, results: { 'feed.state': passed } }
       const others = cases.filter(({ name, status }) => incomplete.includes(name) && status !== 'passed')
       const names = others.map(({ name }) => name).join(', ')
       const result = names ? skipped(`Cannot be judged while ${names} failed`) : failed(judged.join('; '))
-      return done({ 'feed.state': result })
+      return { isDone: true, results: { 'feed.state': result } }
     },
   },
 ]
@@ -257,23 +257,23 @@ function waitForClock(name: string, next: Next): CourseStep {
     name,
     cases: [],
     next,
-    async check({ app, sandboxId, now, step, bounds }) {
+    async check({ app, bounds, certification: { sandbox_id, step }, now }) {
       const isOver = now.getTime() - step.began_at.getTime() > bounds.catchUp
-      return { isDone: isOver || (await readHostClock(app.db, sandboxId)) < now }
+      return { isDone: isOver || (await readHostClock(app.db, sandbox_id)) < now }
     },
   }
 }
 
 /** Returns the requests to the feed since the step began. */
-function reads(run: Run): RequestRecord[] {
-  return requestsTo(run, route)
+function reads(run: PlayedRun): RequestRecord[] {
+  return requestsTo(run.records, route)
 }
 
 /**
  * Returns the product's pace so far, which is the longest pause between the response to one feed request and the
  * arrival of the next. Used only in steps without stops and faults, which would distort the pace.
  */
-function paceSoFar(run: Run): Facts {
+function paceSoFar(run: PlayedRun): Facts {
   let pace = run.certification.facts.pace ?? 0
   let answered: number | null = null
   for (const { at, answered_at } of reads(run)) {
@@ -284,15 +284,15 @@ function paceSoFar(run: Run): Facts {
 }
 
 /** Returns true if the product counts as stopped because it has not read the feed for a while; see `bounds.silence`. */
-function isSilent(run: Run): boolean {
-  const { bounds, certification, now, playedAt } = run
+function isSilent(run: PlayedRun): boolean {
+  const { bounds, certification, now } = run
   const silence = Math.max(bounds.silence, 2 * (certification.facts.pace ?? 0))
-  const last = Math.max(Number(playedAt), ...reads(run).map(({ answered_at }) => Number(answered_at)))
+  const last = Math.max(Number(playedAt(run)), ...reads(run).map(({ answered_at }) => Number(answered_at)))
   return now.getTime() - last >= Math.min(bounds.longestSilence, silence)
 }
 
 /** Returns the requests that read the feed from its beginning after the first sync. */
-async function readsFromBeginning({ app, bounds, certification }: Run): Promise<RequestRecord[]> {
+async function readsFromBeginning({ app, bounds, certification }: PlayedRun): Promise<RequestRecord[]> {
   const { _id, facts, started_at } = certification
   const records = await findRecords(app.db, _id, facts.syncedAfter ?? 0)
   return withoutAutomaticRetries(records, bounds.runtime).filter(
@@ -301,7 +301,7 @@ async function readsFromBeginning({ app, bounds, certification }: Run): Promise<
 }
 
 /** Grades the first page requested after a stop. Returns null if the request continues from a position. */
-async function gradeFirstRead(run: Run, first: RequestRecord): Promise<Result | null> {
+async function gradeFirstRead(run: PlayedRun, first: RequestRecord): Promise<Result | null> {
   if (!isFromBeginning(first, run.certification.started_at)) return null
   // A product that always reads everything fails `feed.continues` instead.
   if ((await readsFromBeginning(run)).length > maxBeginnings)

@@ -1,16 +1,16 @@
-import { findBookingHints } from '../changes/webhooks/deliveries-store.ts'
-import type { ConnectionDetail, WebhookDelivery } from '../changes/webhooks/model.ts'
-import { listWebhooks } from '../changes/webhooks/store.ts'
-import type { FaultName } from '../sandbox/faults/rule.ts'
+import { findBookingHints } from '../../changes/webhooks/deliveries-store.ts'
+import type { ConnectionDetail, WebhookDelivery } from '../../changes/webhooks/model.ts'
+import { listWebhooks } from '../../changes/webhooks/store.ts'
+import type { FaultName } from '../../sandbox/faults/rule.ts'
+import { arrivals, missingArrivals } from './arrivals.ts'
 import type { CaseName } from './cases.ts'
-import { arrivals, missingArrivals } from './deliveries.ts'
-import { play } from './play.ts'
-import { type CourseStep, done, failed, passed, type Result, type Run, skipped, wait } from './step.ts'
+import { playScenario } from './play.ts'
+import { askToWait, type CourseStep, failed, passed, type Result, type Run, skipped } from './step.ts'
 
-const playChange = (run: Run) => play(run, 'guest-books', { count: 1 })
+const playChange = (run: Run) => playScenario(run, 'guest-books', { count: 1 })
 
 /** The steps for a product that receives hints. */
-export const webhookSteps: CourseStep[] = [
+export const hintSteps: CourseStep[] = [
   {
     name: 'endpoint',
     cases: [],
@@ -18,8 +18,8 @@ export const webhookSteps: CourseStep[] = [
       action: 'start',
       text: 'Register the endpoint of the product in the sandbox (`POST /sandbox/webhooks`) and keep the product running',
     },
-    async check({ app, sandboxId }) {
-      const webhooks = await listWebhooks(app.db, sandboxId)
+    async check({ app, certification }) {
+      const webhooks = await listWebhooks(app.db, certification.sandbox_id)
       return {
         isDone: webhooks.some(({ enabled, events }) => enabled && events.includes('booking.changed')),
       }
@@ -28,19 +28,22 @@ export const webhookSteps: CourseStep[] = [
   {
     name: 'hint',
     cases: ['webhooks.quick', 'webhooks.followed'],
-    next: wait,
+    next: askToWait,
     play: playChange,
     async check(run) {
       const [first] = await triedHints(run)
       if (!first) return {}
       const problem = problemOf(first, run.bounds.quick)
       if (problem !== null)
-        return done({
-          'webhooks.quick': failed(problem),
-          'webhooks.followed': skipped('Cannot be judged because the hint was not accepted'),
-        })
+        return {
+          isDone: true,
+          results: {
+            'webhooks.quick': failed(problem),
+            'webhooks.followed': skipped('Cannot be judged because the hint was not accepted'),
+          },
+        }
       if ((await arrivals(run)).isComplete)
-        return done({ 'webhooks.quick': passed, 'webhooks.followed': passed })
+        return { isDone: true, results: { 'webhooks.quick': passed, 'webhooks.followed': passed } }
       return { results: { 'webhooks.quick': passed }, progress: 1 }
     },
     missing: missingArrivals,
@@ -58,15 +61,18 @@ export const webhookSteps: CourseStep[] = [
   {
     name: 'unheard',
     cases: ['webhooks.lost'],
-    next: wait,
+    next: askToWait,
     hintFault: 'hint_lost',
     play: playChange,
     async check(run) {
       if (!(await hasAcceptedHint(run)))
-        return done({ 'webhooks.lost': skipped('Cannot be judged until a hint has been answered with 2xx') })
+        return {
+          isDone: true,
+          results: { 'webhooks.lost': skipped('Cannot be judged until a hint has been answered with 2xx') },
+        }
       const isHintLost = (await hintsWith(run, 'hint_lost')).length > 0
       const { isComplete } = await arrivals(run)
-      return isHintLost && isComplete ? done({ 'webhooks.lost': passed }) : {}
+      return isHintLost && isComplete ? { isDone: true, results: { 'webhooks.lost': passed } } : {}
     },
     missing: missingArrivals,
     timeout: ({ missedHintWindow }) => missedHintWindow,
@@ -89,7 +95,7 @@ function withFault(
   return {
     name,
     cases: [name],
-    next: wait,
+    next: askToWait,
     hintFault,
     play: playChange,
     async check(run) {
@@ -97,7 +103,7 @@ function withFault(
       if (!tried) return {}
       const isReached = tried.response_status !== null || tried.extra_status !== null
       const unreached = `Cannot be judged because the endpoint did not respond (${reasonOf(tried)})`
-      return done({ [name]: isReached ? grade(tried) : skipped(unreached) })
+      return { isDone: true, results: { [name]: isReached ? grade(tried) : skipped(unreached) } }
     },
     late: () => notSent,
   }
@@ -141,8 +147,8 @@ function reasonOf({ error, error_detail }: WebhookDelivery): string {
 }
 
 /** Returns the step's hints that have been attempted and are not in flight, oldest first. */
-async function triedHints({ app, sandboxId, step }: Run): Promise<WebhookDelivery[]> {
-  const hints = await findBookingHints(app.db, sandboxId, step.began_at)
+async function triedHints({ app, certification: { sandbox_id, step } }: Run): Promise<WebhookDelivery[]> {
+  const hints = await findBookingHints(app.db, sandbox_id, step.began_at)
   return hints.filter(({ attempts, in_flight }) => attempts > 0 && !in_flight)
 }
 
@@ -152,8 +158,8 @@ async function hintsWith(run: Run, fault: FaultName): Promise<WebhookDelivery[]>
 }
 
 /** Returns true if the product has accepted any hint since the certification started. */
-async function hasAcceptedHint({ app, sandboxId, certification }: Run): Promise<boolean> {
-  const hints = await findBookingHints(app.db, sandboxId, certification.started_at)
+async function hasAcceptedHint({ app, certification: { sandbox_id, started_at } }: Run): Promise<boolean> {
+  const hints = await findBookingHints(app.db, sandbox_id, started_at)
   return hints.some(({ response_status }) => isAccepted(response_status))
 }
 

@@ -1,25 +1,25 @@
-import { addDays, toDay } from '../core/clock.ts'
-import { type ClockStart, startHostClock } from '../host-clock/store.ts'
-import type { AppContext } from '../http/context.ts'
-import { withIds } from '../http/ids.ts'
-import { normalize } from '../http/schema/normalize.ts'
-import { prepareRates } from '../inventory/listings/rates/write.ts'
-import type { ListingStatus } from '../inventory/listings/schema.ts'
-import { setListingStatus } from '../inventory/listings/store.ts'
-import { prepareListing } from '../inventory/listings/write.ts'
-import { writeAlone } from '../platform/mongo/batches.ts'
-import type { Db, Session } from '../platform/mongo/connection.ts'
-import { inTransaction, runUnit } from '../platform/mongo/transactions.ts'
-import { prepareBooking } from '../stays/bookings/create.ts'
-import type { StatusWord } from '../stays/bookings/status.ts'
-import { moveBooking } from '../stays/bookings/transitions.ts'
-import { setConversationClosed } from '../stays/messages/conversation.ts'
-import { prepareUser } from '../stays/users/create.ts'
-import { UserCreate } from '../stays/users/schema.ts'
-import bookings from './data/bookings.json' with { type: 'json' }
-import listings from './data/listings.json' with { type: 'json' }
-import rates from './data/rates.json' with { type: 'json' }
-import users from './data/users.json' with { type: 'json' }
+import { addDays, toDay } from '../../core/clock.ts'
+import { type ClockStart, startHostClock } from '../../host-clock/store.ts'
+import type { AppContext } from '../../http/context.ts'
+import { withIds } from '../../http/ids.ts'
+import { normalize } from '../../http/schema/normalize.ts'
+import { prepareRates } from '../../inventory/listings/rates/write.ts'
+import type { ListingStatus } from '../../inventory/listings/schema.ts'
+import { setListingStatus } from '../../inventory/listings/store.ts'
+import { prepareListing } from '../../inventory/listings/write.ts'
+import { writeAlone } from '../../platform/mongo/batches.ts'
+import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { inTransaction, runUnit } from '../../platform/mongo/transactions.ts'
+import { prepareBooking } from '../../stays/bookings/create.ts'
+import type { StatusWord } from '../../stays/bookings/status.ts'
+import { moveBooking } from '../../stays/bookings/transitions.ts'
+import { setConversationClosed } from '../../stays/messages/conversation.ts'
+import { prepareUser } from '../../stays/users/create.ts'
+import { UserCreate } from '../../stays/users/schema.ts'
+import bookings from '../data/bookings.json' with { type: 'json' }
+import listings from '../data/listings.json' with { type: 'json' }
+import rates from '../data/rates.json' with { type: 'json' }
+import users from '../data/users.json' with { type: 'json' }
 
 /** A fresh sandbox, which is being filled. */
 interface FreshSandbox extends Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'> {

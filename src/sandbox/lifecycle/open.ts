@@ -1,11 +1,24 @@
-import { DomainError } from '../core/errors.ts'
-import type { AppContext } from '../http/context.ts'
-import { busy, isDuplicate } from '../platform/mongo/errors.ts'
-import { withLease } from '../platform/mongo/lease.ts'
-import { lastVersionsOf, recordFill, secondsUntilFill } from './key-store.ts'
-import { findOpen, insertFilling, type OpenSandbox, openFilled } from './life-store.ts'
+/*
+ * A key has at most one open sandbox. A sandbox has three states:
+ *
+ *   filling ── all data stored ──► open ── cleared, or no write for an hour ──► ended ── swept after 30 s ──► deleted
+ *      └─────── not filled within ten minutes ────────────────────────────────────▲
+ *
+ * This file takes a sandbox to `open`, and `end.ts` takes it from there. `lifetime.ts` and `room.ts` keep an open sandbox
+ * within its limits of time and size.
+ */
+
+import { DomainError } from '../../core/errors.ts'
+import type { AppContext } from '../../http/context.ts'
+import { busy, isDuplicate } from '../../platform/mongo/errors.ts'
+import { withLease } from '../../platform/mongo/lease.ts'
+import { findSandboxKey, recordFill } from '../key-store.ts'
+import { findOpen, insertFilling, type OpenSandbox, openFilled } from '../store.ts'
+import type { SandboxData } from './documents-store.ts'
+import { clearSandboxes, endSandboxes } from './end.ts'
+import { maxFills, secondsUntilFill } from './fills.ts'
+import { endAfter } from './lifetime.ts'
 import { seedSandbox } from './seed.ts'
-import { clearSandboxes, endSandboxes, type SandboxData } from './store.ts'
 
 /** What opens a key's sandbox. */
 type SandboxOpening = SandboxData & Pick<AppContext, 'clockWatch' | 'config' | 'ids'>
@@ -56,11 +69,12 @@ function fillOnce(store: SandboxOpening, keyId: number): Promise<OpenSandbox> {
     // Another request may have just filled the sandbox.
     const found = await findOpen(db, keyId, now)
     if (found) return found
-    const seconds = await secondsUntilFill(db, keyId, now)
+    const { fills = [] } = (await findSandboxKey(db, keyId)) ?? {}
+    const seconds = secondsUntilFill(fills, now)
     if (seconds > 0) throw filledTooOften(seconds)
     await clearSandboxes(store, { key_id: keyId })
     const filled = await fillSandbox(store, keyId)
-    await recordFill(db, keyId, now)
+    await recordFill(db, keyId, now, maxFills)
     return filled
   })
 }
@@ -84,9 +98,13 @@ async function fillSandbox(store: SandboxOpening, keyId: number): Promise<OpenSa
     observer_id: null,
   }
   await insertFilling(db, { ...sandbox, key_id: keyId, due_at })
-  await seedSandbox({ db, clock, config, ids, sandboxId, keyId }, await lastVersionsOf(db, keyId))
+  // The new sandbox continues after the last versions of the key's earlier sandboxes, so that a poller's stored position
+  // remains valid.
+  const { last_version = 0, last_message_version = 0 } = (await findSandboxKey(db, keyId)) ?? {}
+  const start = { last: last_version, messages_last: last_message_version }
+  await seedSandbox({ db, clock, config, ids, sandboxId, keyId }, start)
   try {
-    await openFilled(db, sandboxId, clock())
+    await openFilled(db, sandboxId, endAfter(clock()))
     return sandbox
   } catch (error) {
     if (!isDuplicate(error)) throw error

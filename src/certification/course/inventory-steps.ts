@@ -1,23 +1,24 @@
-import { addDays, toDay } from '../core/clock.ts'
-import type { Place } from '../sandbox/scenarios/stage.ts'
-import type { UnitNight } from '../stays/bookings/units.ts'
-import { readNights } from '../stays/nights/nights.ts'
-import type { Facts, Next, NightsToPush, RequestRecord, YearToPush } from './model.ts'
-import { roomTypesOf } from './play.ts'
+import { addDays, toDay } from '../../core/clock.ts'
+import type { Place } from '../../sandbox/scenarios/stage.ts'
+import type { UnitNight } from '../../stays/bookings/units.ts'
+import { readNights } from '../../stays/nights/nights.ts'
+import type { Facts, Next, NightsToPush, YearToPush } from '../model.ts'
+import type { RequestRecord } from '../record/model.ts'
+import { firstRefused, hasSucceeded, requestsTo } from '../record/requests.ts'
 import {
-  type CourseStep,
-  done,
-  draw,
-  failed,
-  firstRefused,
   gradeRefusedResend,
   gradeRequestsAfterFault,
   hasRecovered,
-  hasSucceeded,
   isFollowUpWindowOver,
+  playedAt,
+} from './grading.ts'
+import { draw, roomTypesOf } from './play.ts'
+import {
+  type CourseStep,
+  failed,
+  type PlayedRun,
   passed,
   type Run,
-  requestsTo,
   requireNextAction,
   skipped,
 } from './step.ts'
@@ -50,10 +51,13 @@ export const inventorySteps: CourseStep[] = [
       const items = sum(pushes(run), 'items')
       const allowed = 2 * ranges + 10
       const because = `${items} items were sent although ${ranges} ranges of equal nights are enough (at most ${allowed} are allowed); send consecutive equal nights as one item`
-      return done({
-        'inventory.year': passed,
-        'inventory.ranges': items <= allowed ? passed : failed(because, pushes(run)),
-      })
+      return {
+        isDone: true,
+        results: {
+          'inventory.year': passed,
+          'inventory.ranges': items <= allowed ? passed : failed(because, pushes(run)),
+        },
+      }
     },
     async late(run) {
       const nights = await nightsOf(run, requireNextAction(run, 'push_all'))
@@ -78,9 +82,17 @@ export const inventorySteps: CourseStep[] = [
       const sent = sum(pushes(run), 'nights')
       const because = `${sent} nights were sent for a change of ${nightsPerChange}; send only the nights that changed`
       if (sent > all / 10)
-        return done({ 'inventory.change': failed(because, pushes(run)) }, withRequestedChange(run, nights))
+        return {
+          isDone: true,
+          results: { 'inventory.change': failed(because, pushes(run)) },
+          facts: withRequestedChange(run, nights),
+        }
       if (!hasPushedAll(run)) return { progress: pushes(run).length }
-      return done({ 'inventory.change': passed }, withRequestedChange(run, nights))
+      return {
+        isDone: true,
+        results: { 'inventory.change': passed },
+        facts: withRequestedChange(run, nights),
+      }
     },
   },
   {
@@ -98,7 +110,11 @@ export const inventorySteps: CourseStep[] = [
         because: (further) =>
           `After the first 429, ${further} more pushes were sent before \`Retry-After\` had passed`,
       })
-      return done({ 'inventory.retry-after': result }, withRequestedChange(run, nights))
+      return {
+        isDone: true,
+        results: { 'inventory.retry-after': result },
+        facts: withRequestedChange(run, nights),
+      }
     },
   },
   {
@@ -112,7 +128,7 @@ export const inventorySteps: CourseStep[] = [
     async check(run) {
       const first = firstRefused(pushes(run))
       // A product that knows the limit sends nothing.
-      if (!first && Number(run.now) - Number(run.playedAt) <= run.bounds.followed) return {}
+      if (!first && Number(run.now) - Number(playedAt(run)) <= run.bounds.followed) return {}
       const nights = { ...requestedChange(run), available: 2 }
       const next = pushAction(nights, 'Push these units instead')
       const result = gradeRefusedResend(
@@ -122,7 +138,11 @@ export const inventorySteps: CourseStep[] = [
         'A push that was refused with 422 was sent again unchanged; it will be refused again',
       )
       if (result && (await isPushed(run, nights)))
-        return done({ 'inventory.refused': result }, withRequestedChange(run, nights))
+        return {
+          isDone: true,
+          results: { 'inventory.refused': result },
+          facts: withRequestedChange(run, nights),
+        }
       if (result?.status === 'failed') return { results: { 'inventory.refused': result }, next }
       return { next, progress: pushes(run).length }
     },
@@ -133,9 +153,10 @@ export const inventorySteps: CourseStep[] = [
     next: { action: 'wait', text: 'The nights are being compared' },
     async check(run) {
       const everything = run.certification.facts.asked ?? []
-      if (everything.length === 0) return done({ 'inventory.left': skipped('Nothing was pushed') })
+      if (everything.length === 0)
+        return { isDone: true, results: { 'inventory.left': skipped('Nothing was pushed') } }
       const because = await firstDifference(run, everything)
-      return done({ 'inventory.left': because ? failed(because) : passed })
+      return { isDone: true, results: { 'inventory.left': because ? failed(because) : passed } }
     },
   },
 ]
@@ -167,8 +188,8 @@ function pushAction(nights: NightsToPush, text = 'Push the new units of these ni
   return { action: 'push_change', text, ...nights }
 }
 
-function pushes(run: Run): RequestRecord[] {
-  return requestsTo(run, route)
+function pushes(run: PlayedRun): RequestRecord[] {
+  return requestsTo(run.records, route)
 }
 
 /** Returns the total number of items or nights in the successful pushes. */
@@ -180,14 +201,14 @@ function sum(records: RequestRecord[], field: 'items' | 'nights'): number {
  * Returns true if the last successful push was answered more than `bounds.silence` ago, so no further push is expected.
  * Pushed nights become visible shortly before their request is recorded, so an earlier count could miss requests.
  */
-function hasPushedAll(run: Run): boolean {
+function hasPushedAll(run: PlayedRun): boolean {
   const last = pushes(run).findLast(hasSucceeded)
   return last !== undefined && isFollowUpWindowOver(run, last)
 }
 
 /** Returns the nights that a product is asked to push: `yearDays` nights starting tomorrow, for every room type. */
 async function yearOf(run: Run): Promise<YearToPush> {
-  const tomorrow = addDays(toDay(run.app.clock(run.sandboxId)), 1)
+  const tomorrow = addDays(toDay(run.app.clock(run.certification.sandbox_id)), 1)
   return {
     room_types: await roomTypesOf(run),
     start_date: tomorrow,
@@ -196,9 +217,9 @@ async function yearOf(run: Run): Promise<YearToPush> {
 }
 
 /** Returns the nights' current units, by room type id. */
-function nightsOf({ app, sandboxId }: Run, { room_types, start_date, end_date }: YearToPush) {
+function nightsOf({ app, certification }: Run, { room_types, start_date, end_date }: YearToPush) {
   const ids = room_types.map(({ room_type_id }) => room_type_id)
-  return readNights(app.db, sandboxId, ids, { from: start_date, to: end_date })
+  return readNights(app.db, certification.sandbox_id, ids, { from: start_date, to: end_date })
 }
 
 /** Returns the number of ranges of consecutive nights with equal units, which is the minimum number of items needed. */
@@ -209,10 +230,9 @@ function rangesOf(nights: UnitNight[]): number {
 
 /** Draws nights for a product to change, and a number of units that none of these nights has. */
 async function drawNights(run: Run, name: string): Promise<NightsToPush> {
-  const { seed } = run.certification
   const { room_types, start_date } = await yearOf(run)
-  const [place] = room_types.slice(draw(seed, `${name}/place`, 0, room_types.length - 1)) as [Place]
-  const first = addDays(start_date, draw(seed, `${name}/night`, 10, yearDays - nightsPerChange - 1))
+  const [place] = room_types.slice(draw(run, `${name}/place`, 0, room_types.length - 1)) as [Place]
+  const first = addDays(start_date, draw(run, `${name}/night`, 10, yearDays - nightsPerChange - 1))
   const nights = { ...place, start_date: first, end_date: addDays(first, nightsPerChange - 1) }
   const present = new Set((await unitsOf(run, nights)).map(({ available }) => available))
   const available = [3, 4, 5, 6, 7, 8, 9, 10].find((units) => !present.has(units)) as number

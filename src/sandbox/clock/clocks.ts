@@ -1,6 +1,6 @@
-import type { Clock } from '../core/clock.ts'
-import type { Db } from '../platform/mongo/connection.ts'
-import { findAhead } from './life-store.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import { findAhead } from '../store.ts'
 
 /** Maximum total offset of a sandbox's clock, in seconds: 400 days. */
 export const maxAheadSeconds = 400 * 86_400

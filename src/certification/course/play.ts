@@ -1,9 +1,10 @@
-import { addDays } from '../core/clock.ts'
-import { DomainError } from '../core/errors.ts'
-import { findRoomTypesPage } from '../inventory/listings/room-types-store.ts'
-import type { ScenarioName } from '../sandbox/scenarios/names.ts'
-import { type PreparedScenario, scenarios } from '../sandbox/scenarios/scenarios.ts'
-import type { ScenarioParameters } from '../sandbox/scenarios/schema.ts'
+import { createHash } from 'node:crypto'
+import { addDays } from '../../core/clock.ts'
+import { DomainError } from '../../core/errors.ts'
+import { findRoomTypesPage } from '../../inventory/listings/room-types-store.ts'
+import type { ScenarioName } from '../../sandbox/scenarios/names.ts'
+import { type PreparedScenario, scenarios } from '../../sandbox/scenarios/scenarios.ts'
+import type { ScenarioParameters } from '../../sandbox/scenarios/schema.ts'
 import {
   type Place,
   placesFor,
@@ -11,27 +12,29 @@ import {
   type StayDates,
   setUnits,
   stayFrom,
-} from '../sandbox/scenarios/stage.ts'
+} from '../../sandbox/scenarios/stage.ts'
+import type { Run } from './step.ts'
 
 /**
  * Plays a scenario in a certification's sandbox. All changes are visible once the promise resolves. Guests book only
  * stays that have units left. If there is no suitable booking, a guest first books a stay.
  */
-export async function play(
-  stage: Stage,
+export async function playScenario(
+  run: Run,
   name: ScenarioName,
   parameters: ScenarioParameters = {},
 ): Promise<void> {
+  const stage = stageOf(run)
   const scenario = scenarios.find((known) => known.name === name)
   if (!scenario) return
   const prepare = async (): Promise<PreparedScenario> => {
     if (!scenario.parameters.includes('checkin_at')) return scenario.prepare(stage, parameters)
-    const { stay } = await findOpenStay(stage, stayFrom(stage, null).checkin_at, parameters.count ?? 1)
+    const { stay } = await findOpenStay(run, stayFrom(stage, null).checkin_at, parameters.count ?? 1)
     return scenario.prepare(stage, { ...parameters, checkin_at: stay.checkin_at })
   }
   const ready = await prepare().catch(async (error) => {
     if (!(error instanceof DomainError) || name === 'guest-books') throw error
-    await play(stage, 'guest-books')
+    await playScenario(run, 'guest-books')
     return prepare()
   })
   await ready.play()
@@ -55,10 +58,11 @@ const farDays = 600
  * @param count number of bookings that must fit
  */
 export async function findOpenStay(
-  stage: Stage,
+  run: Run,
   from: string,
   count: number,
 ): Promise<{ stay: StayDates; place: Place }> {
+  const stage = stageOf(run)
   const lastDay = addDays(from, farDays)
   let stay = stayFrom(stage, from)
   while (stay.checkin_at <= lastDay) {
@@ -69,17 +73,33 @@ export async function findOpenStay(
     if (place) return { stay, place }
     stay = stayFrom(stage, stay.checkout_at)
   }
-  const [place] = (await roomTypesOf(stage)) as [Place]
+  const [place] = (await roomTypesOf(run)) as [Place]
   await setUnits(stage, place, stay, count)
   return { stay, place }
 }
 
 /** Returns the room types of all listings in the sandbox. */
-export async function roomTypesOf({ app, sandboxId }: Stage): Promise<Place[]> {
+export async function roomTypesOf({ app, certification }: Run): Promise<Place[]> {
   const page = { page: 1, perPage: 100 }
   const wanted = { listingId: undefined, roomTypeId: undefined }
-  const { listings } = await findRoomTypesPage(app.db, sandboxId, wanted, page)
+  const { listings } = await findRoomTypesPage(app.db, certification.sandbox_id, wanted, page)
   return listings.flatMap(({ listingId, roomTypeIds }) =>
     roomTypeIds.map((room_type_id) => ({ listing_id: listingId, room_type_id })),
   )
+}
+
+/** Returns the stage on which scenarios are played in a certification's sandbox. */
+export function stageOf({ app, certification }: Run): Stage {
+  return { app, sandboxId: certification.sandbox_id, keyId: certification.key_id }
+}
+
+/** Draws a whole number from `minimum` to `maximum`. The same seed and name always give the same number. */
+export function draw(
+  { certification: { seed } }: Run,
+  name: string,
+  minimum: number,
+  maximum: number,
+): number {
+  const drawn = createHash('sha256').update(`${seed}/${name}`).digest().readUInt32BE(0)
+  return minimum + (drawn % (maximum - minimum + 1))
 }

@@ -1,9 +1,9 @@
-import { DomainError } from '../core/errors.ts'
-import type { AppContext } from '../http/context.ts'
-import type { Db } from '../platform/mongo/connection.ts'
-import { withLease } from '../platform/mongo/lease.ts'
-import { isOpen, reserveRoom } from './life-store.ts'
-import type { SandboxData } from './store.ts'
+import type { AppContext } from '../../http/context.ts'
+import { withLease } from '../../platform/mongo/lease.ts'
+import type { SandboxData } from '../lifecycle/documents-store.ts'
+import { cleared, whileOpen } from '../lifecycle/lifetime.ts'
+import { reserveRoom } from '../lifecycle/room.ts'
+import { isOpen } from '../store.ts'
 
 /**
  * Duration of the lease for playing a scenario, and maximum time that other requests wait for it, in milliseconds.
@@ -33,22 +33,4 @@ export function playExclusively<T>(
       return whileOpen(db, sandboxId, () => work((documents) => reserveRoom(store, sandboxId, documents)))
     },
   )
-}
-
-/**
- * Runs `work`, which changes a sandbox's data. If `work` fails and the sandbox was cleared, the original error concerns
- * only deleted data, so it is replaced by an error that says that the sandbox was cleared.
- *
- * @throws DomainError `conflict` if `work` fails and the sandbox was cleared
- */
-export async function whileOpen<T>(db: Db, sandboxId: number, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (error) {
-    throw (await isOpen(db, sandboxId)) ? error : cleared()
-  }
-}
-
-function cleared(): DomainError {
-  return new DomainError('conflict', 'The sandbox was cleared in the meantime')
 }

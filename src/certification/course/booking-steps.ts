@@ -1,26 +1,21 @@
-import { addDays, toDay } from '../core/clock.ts'
-import { DomainError } from '../core/errors.ts'
-import { book, makeGuest, setUnits } from '../sandbox/scenarios/stage.ts'
-import { bookingStatus } from '../stays/bookings/status.ts'
-import { findNewestBooking } from '../stays/bookings/store.ts'
-import { readNights } from '../stays/nights/nights.ts'
-import type { Next, RequestRecord, StayToBook } from './model.ts'
-import { findOpenStay } from './play.ts'
+import { addDays, toDay } from '../../core/clock.ts'
+import { DomainError } from '../../core/errors.ts'
+import { book, makeGuest, setUnits } from '../../sandbox/scenarios/stage.ts'
+import { bookingStatus } from '../../stays/bookings/status.ts'
+import { findNewestBooking } from '../../stays/bookings/store.ts'
+import { readNights } from '../../stays/nights/nights.ts'
+import type { Next, StayToBook } from '../model.ts'
+import type { RequestRecord } from '../record/model.ts'
+import { firstRefused, hasSucceeded, requestsTo } from '../record/requests.ts'
+import { changesAfter } from './arrivals.ts'
+import { areFaultsOver, gradeRefusedResend, isFollowUpWindowOver, playedAt } from './grading.ts'
+import { draw, findOpenStay, stageOf } from './play.ts'
 import {
-  areFaultsOver,
   type CourseStep,
-  changesAfter,
-  done,
-  draw,
   failed,
-  firstRefused,
-  gradeRefusedResend,
-  hasSucceeded,
-  isFollowUpWindowOver,
   passed,
   type Results,
   type Run,
-  requestsTo,
   requireNextAction,
   skipped,
 } from './step.ts'
@@ -47,7 +42,7 @@ export const bookingSteps: CourseStep[] = [
     async check(run) {
       const stay = requireNextAction(run, 'book')
       const made = await findCreatedBookings(run, stay)
-      const requests = requestsTo(run, route)
+      const requests = requestsTo(run.records, route)
       const facts = { booking: made[0]?.id ?? null, bookedUntil: stay.checkout_at }
       const wrong = wrongAfterLoss(requests, made.length)
       if (wrong) return { results: wrong, isDone: areFaultsOver(run), facts }
@@ -56,10 +51,10 @@ export const bookingSteps: CourseStep[] = [
       // The product may still book again with another `Idempotency-Key`, so the step waits a little longer.
       if (made.length !== 1 || !again || !isFollowUpWindowOver(run, again))
         return { progress: requests.length, facts }
-      return done({ 'bookings.key': passed, 'bookings.lost': passed }, facts)
+      return { isDone: true, results: { 'bookings.key': passed, 'bookings.lost': passed }, facts }
     },
     late: (run) =>
-      requestsTo(run, route).length > 0
+      requestsTo(run.records, route).length > 0
         ? 'After the lost response, the same body was not sent again with the same `Idempotency-Key`'
         : 'No booking was sent',
   },
@@ -75,10 +70,10 @@ export const bookingSteps: CourseStep[] = [
     play: (run) => takeUnits(run, staysOf(run).stay),
     async check(run) {
       const { stay, other } = staysOf(run)
-      const sent = requestsTo(run, route)
+      const sent = requestsTo(run.records, route)
       const first = firstRefused(sent)
       const hasLooked = run.records.some(({ operation }) => unitRoutes.includes(operation))
-      const hasWaited = Number(run.now) - Number(run.playedAt) > run.bounds.followed
+      const hasWaited = Number(run.now) - Number(playedAt(run)) > run.bounds.followed
       // A product that already knows that no units are left does not try to book these nights.
       if (!first && !(hasLooked && hasWaited)) return { progress: sent.length }
       const refused = gradeRefusedResend(
@@ -90,10 +85,11 @@ export const bookingSteps: CourseStep[] = [
       const [made] = await findCreatedBookings(run, other)
       const results: Results = refused ? { 'bookings.refused': refused } : {}
       if (made && refused)
-        return done(
-          { ...results, 'bookings.unavailable': passed },
-          { booking: run.certification.facts.booking ?? made.id },
-        )
+        return {
+          isDone: true,
+          results: { ...results, 'bookings.unavailable': passed },
+          facts: { booking: run.certification.facts.booking ?? made.id },
+        }
       const text = `No units are left on the nights from ${stay.checkin_at}; book these nights instead`
       return { results, next: bookAction(other, text), progress: sent.length + (made ? 1 : 0) }
     },
@@ -108,18 +104,18 @@ export const bookingSteps: CourseStep[] = [
       text: 'Cancel this booking',
       ...(facts.booking ? { booking_id: facts.booking } : {}),
     }),
-    async check({ app, sandboxId, certification: { facts } }) {
+    async check({ app, certification: { facts, sandbox_id } }) {
       const { booking: id } = facts
-      if (!id) return done({ 'bookings.cancel': skipped('No booking was made') })
+      if (!id) return { isDone: true, results: { 'bookings.cancel': skipped('No booking was made') } }
       const statuses = [bookingStatus.cancelled]
-      const cancelled = await findNewestBooking(app.db, sandboxId, { id, statuses })
-      return cancelled ? done({ 'bookings.cancel': passed }) : {}
+      const cancelled = await findNewestBooking(app.db, sandbox_id, { id, statuses })
+      return cancelled ? { isDone: true, results: { 'bookings.cancel': passed } } : {}
     },
     late: () => 'The booking was not cancelled',
   },
 ]
 
-function staysOf({ step }: Run) {
+function staysOf({ certification: { step } }: Run) {
   const { stay, other } = step.memo
   if (!stay || !other) throw new Error('The step has no stays')
   return { stay, other }
@@ -129,8 +125,8 @@ function bookAction(stay: StayToBook, text = 'Book this stay for a guest'): Next
   return { action: 'book', text, user_id: guestId, ...stay }
 }
 
-function firstDay({ app, sandboxId }: Run): string {
-  return addDays(toDay(app.clock(sandboxId)), 35)
+function firstDay({ app, certification }: Run): string {
+  return addDays(toDay(app.clock(certification.sandbox_id)), 35)
 }
 
 /**
@@ -138,14 +134,14 @@ function firstDay({ app, sandboxId }: Run): string {
  * overlap.
  */
 async function drawStay(run: Run, name: string, after: string): Promise<StayToBook> {
-  const from = addDays(after, draw(run.certification.seed, `${name}/day`, 5, 50))
+  const from = addDays(after, draw(run, `${name}/day`, 5, 50))
   const { stay, place } = await findOpenStay(run, from, 1)
   return { ...place, ...stay }
 }
 
 /** Returns the bookings created for a stay since the step began. */
 async function findCreatedBookings(run: Run, { room_type_id, checkin_at, checkout_at }: StayToBook) {
-  const changed = await changesAfter(run, run.step.memo.after)
+  const changed = await changesAfter(run, run.certification.step.memo.after)
   return changed.filter(
     (booking) =>
       booking.room_type_id === room_type_id &&
@@ -178,10 +174,11 @@ function wrongAfterLoss(requests: RequestRecord[], bookings: number): Results | 
 async function takeUnits(run: Run, { checkin_at, checkout_at, ...place }: StayToBook): Promise<void> {
   const stay = { checkin_at, checkout_at }
   const nights = { from: checkin_at, to: addDays(checkout_at, -1) }
-  const units = await readNights(run.app.db, run.sandboxId, [place.room_type_id], nights)
+  const units = await readNights(run.app.db, run.certification.sandbox_id, [place.room_type_id], nights)
   if (units.get(place.room_type_id)?.every(({ left }) => left === 0) ?? true) return
-  await setUnits(run, place, stay, 1)
-  await book(run, { user_id: await makeGuest(run), place, stay }).catch((error) => {
+  const stage = stageOf(run)
+  await setUnits(stage, place, stay, 1)
+  await book(stage, { user_id: await makeGuest(stage), place, stay }).catch((error) => {
     // The product has already booked the last unit, so no units are left either way.
     if (!(error instanceof DomainError)) throw error
   })

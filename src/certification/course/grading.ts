@@ -1,0 +1,60 @@
+import type { RequestRecord } from '../record/model.ts'
+import { hasSucceeded } from '../record/requests.ts'
+import { failed, type PlayedRun, passed, type Result } from './step.ts'
+
+/** Returns the time by which all changes played by the step were visible. */
+export function playedAt({ certification: { step } }: Pick<PlayedRun, 'certification'>): Date {
+  return step.played_at ?? step.began_at
+}
+
+/** Returns true if all of a step's faults have started and ended. */
+export function areFaultsOver({ faults, now }: Pick<PlayedRun, 'faults' | 'now'>): boolean {
+  return faults.every(({ until }) => until !== null && until <= now)
+}
+
+/** Returns true if the step was played, its faults are over, and a request that arrived after both has succeeded. */
+export function hasRecovered(run: PlayedRun, records: RequestRecord[]): boolean {
+  const since = Math.max(Number(playedAt(run)), ...run.faults.map(({ until }) => Number(until)))
+  return areFaultsOver(run) && records.some((record) => hasSucceeded(record) && Number(record.at) >= since)
+}
+
+/**
+ * Grades how often the product got a fault after the first response with that fault. Requests already in flight at that
+ * time are tolerated, and so is one further request for each of them.
+ *
+ * @param allowed number of further requests that are tolerated in any case
+ */
+export function gradeRequestsAfterFault(
+  records: RequestRecord[],
+  { fault, allowed, because }: { fault: string; allowed: number; because: (further: number) => string },
+): Result {
+  const [first, ...others] = records.filter((record) => record.fault === fault)
+  const further = others.filter(({ at }) => first && at > first.answered_at)
+  const inFlight = others.length - further.length
+  return further.length <= inFlight + allowed ? passed : failed(because(further.length), further)
+}
+
+/** Fails if a refused body was sent again unchanged. Returns null while the result is undecided. */
+export function gradeRefusedResend(
+  run: Pick<PlayedRun, 'now' | 'bounds'>,
+  records: RequestRecord[],
+  refused: RequestRecord | undefined,
+  because: string,
+): Result | null {
+  const again = records.filter(
+    ({ body_hash, at }) => refused && body_hash === refused.body_hash && at > refused.answered_at,
+  )
+  if (again.length > 0) return failed(because, again)
+  return isFollowUpWindowOver(run, refused) ? passed : null
+}
+
+/**
+ * Returns true if a request was answered more than `bounds.silence` ago, so any follow-up would have arrived, or if
+ * there is no request.
+ */
+export function isFollowUpWindowOver(
+  { now, bounds }: Pick<PlayedRun, 'now' | 'bounds'>,
+  request: RequestRecord | undefined,
+): boolean {
+  return !request || Number(now) - Number(request.answered_at) > bounds.silence
+}
