@@ -9,10 +9,11 @@ import { readIdempotencyKey } from './idempotency/idempotency.ts'
 import { requirePermission } from './permissions.ts'
 import { prefersPeek, prefersStrict } from './prefer.ts'
 import { requireProvider } from './provider.ts'
-import { type QueryForm, type QuerySchema, queryFormOf, readQuery } from './query.ts'
+import { type QueryForm, queryFormOf, readQuery } from './query.ts'
 import type { Caller, RequestFacts, RequestInput, Sent } from './request.ts'
 import { documentAccess } from './route-documentation.ts'
-import { setReadOptions } from './schema/fields.ts'
+import type { RequestSchema } from './schema/fields.ts'
+import { readValidBody, requireValidQuery } from './schema/read.ts'
 import { sendEnvelope } from './send.ts'
 
 /** A request's context as Elysia passes it to the guard. */
@@ -66,17 +67,20 @@ export function guard(app: AppContext) {
     .decorate(beforeAcceptance as Accepted)
     .macro({
       access: (access: Access) => {
-        let queryForm = queryFormOf(undefined)
+        let input = inputOf({})
         return {
           // Runs once, when the route is added.
-          introspect: (route: { query?: unknown }) => {
-            queryForm = queryFormOf(route.query as QuerySchema | undefined)
+          introspect: (route: object) => {
+            input = inputOf(route)
           },
           parse: () => unread,
           detail: documentAccess(access),
           transform: async (raw: unknown) => {
-            const context = incoming(raw)
-            Object.assign(context, await guardRequest(app, access, queryForm, context))
+            const accepted = await guardRequest(app, access, input, incoming(raw))
+            // The environment observes a request with invalid input too, so these values are set before it is validated.
+            const context = Object.assign(guarded(raw), accepted)
+            if (input.query) requireValidQuery(input.query, context.query)
+            if (input.body) await readInput(app, access, input.body, context)
           },
           mapResponse: (context: unknown) => sendable(sendEnvelope(guarded(context), access.conditional)),
           ...(app.environment.visit ? environmentHooks(access) : {}),
@@ -88,16 +92,26 @@ export function guard(app: AppContext) {
 /** Placeholder for the body until the guard has read it. */
 const unread = {}
 
+/** What a route reads; `query` and `body` are undefined if it has none. */
+interface RouteInput {
+  queryForm: QueryForm
+  query: RequestSchema | undefined
+  body: RequestSchema | undefined
+}
+
+function inputOf({ query, body }: { query?: RequestSchema; body?: RequestSchema }): RouteInput {
+  return { queryForm: queryFormOf(query), query, body }
+}
+
 /**
  * Checks a request in the order given in decisions §1. The calls to `visit` run the environment's own steps.
  *
  * @returns the fields that the guard adds to the handler's context
  * @throws DomainError from the first step that refuses the request
  */
-async function guardRequest(app: AppContext, access: Access, queryForm: QueryForm, incoming: Incoming) {
+async function guardRequest(app: AppContext, access: Access, input: RouteInput, incoming: Incoming) {
   const { request, facts, set, params = {} } = incoming
-  const isStrict = access.body !== undefined && prefersStrict(request.headers)
-  if (isStrict) set.headers['preference-applied'] = 'handling=strict'
+  if (access.body && prefersStrict(request.headers)) set.headers['preference-applied'] = 'handling=strict'
   if (access.feed && prefersPeek(request.headers)) set.headers['preference-applied'] = 'peek'
   const authorization = await identify(app, access, incoming)
   const { key, host } = authorization
@@ -128,17 +142,29 @@ async function guardRequest(app: AppContext, access: Access, queryForm: QueryFor
       lastLoginAt: host.last_login_at,
     },
   }
-  if (body) {
-    const checked = { caller, params, body, now: app.clock(ownerId) }
-    const current = () => access.current?.(checked).catch(unlessMissing)
-    setReadOptions(body, { problems: access.check?.(checked) ?? [], isStrict, current })
-  }
   return {
     caller,
     sent: { idempotencyKey, body },
-    ...(body ? { body } : {}),
-    query: readQuery(request.url, queryForm),
+    query: readQuery(request.url, input.queryForm),
   }
+}
+
+/**
+ * Validates the body and sets it in the form in which the handler receives it.
+ *
+ * @throws DomainError `validation`
+ */
+async function readInput(app: AppContext, access: Access, schema: RequestSchema, context: Guarded) {
+  const { request, facts, caller, params = {} } = context
+  const { body = {} } = context.sent
+  const checked = { caller, params, body, now: app.clock(caller.ownerId) }
+  const valid = await readValidBody(schema, body, {
+    problems: access.check?.(checked) ?? [],
+    isStrict: prefersStrict(request.headers),
+    current: () => access.current?.(checked).catch(unlessMissing),
+  })
+  context.body = valid.body
+  facts.ignored = valid.ignored
 }
 
 /** Ignores a `not_found` error, because the handler itself responds 404 if the resource does not exist. */

@@ -46,6 +46,8 @@ export interface RequestFacts {
   readsOwnKey?: boolean
   /** The environment's steps around the request; absent on live data, and on routes that skip these steps. */
   visit?: Visit
+  /** Paths of the fields of the body that were ignored, at most 20 (decisions §27). Absent until the body is valid. */
+  ignored?: string[]
   /** `performance.now()` when the response was ready. In a busy process, the request may be logged much later. */
   answeredAt?: number
 }
