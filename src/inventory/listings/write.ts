@@ -11,16 +11,15 @@ import type { ListingContent, StoredListing } from './model.ts'
 import { changeFields, findListing, findMatch, insertListing, listingLock, replaceContent } from './store.ts'
 
 /*
- * How a listing is written. `POST`, and a `PATCH` of room types or of a field by which listings are recognized:
+ * A listing is written in one transaction:
  *
- *   take the lock of the host's listings      so that such writes run one after another, in all processes
- *   find the listing                          by what was sent (POST) or by its id (PATCH)
- *   merge what was sent into its content      `merge.ts`
- *   take ids for new room types and rooms     if there are any
+ *   take the lock of the host's listings     so that these writes run one after another, in all processes
+ *   find the listing                         by what was sent (POST) or by its id (PATCH)
+ *   merge what was sent into its content     see merge.ts
+ *   take ids for new room types and rooms    outside the transaction
  *   store the listing
  *
- * All of this is one transaction, except that ids are taken outside of it. Any other `PATCH` takes no lock; see
- * `patchFields`.
+ * A `PATCH` of fields that no other document depends on needs no lock; see `patchFields`.
  */
 
 /** The result of a create or update. */
@@ -28,18 +27,6 @@ export interface ListingWrite {
   action: 'created' | 'updated'
   listing: StoredListing
 }
-
-/**
- * Maximum size of a listing as JSON, in bytes (decisions §5). The service holds the whole JSON in memory while a slow
- * client reads it.
- */
-const maxBytes = 1024 * 1024
-
-/**
- * Maximum number of rooms in a listing, over all room types. A page contains up to 100 listings with all of their
- * rooms.
- */
-const maxRooms = 2000
 
 /**
  * Prepares the write of `POST /v1/listings`, which updates the host's matching listing or, if there is none, creates a
@@ -78,6 +65,86 @@ async function create(
   ])
   const listing = await insertListing(app, ownerId, { id, content }, session)
   return { action: 'created', listing }
+}
+
+async function update(
+  app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
+  listing: StoredListing,
+  change: Change,
+  session: Session,
+): Promise<ListingWrite> {
+  const content = await merge(app.ids, listing.content, change)
+  await replaceContent(app, listing, content, session)
+  return { action: 'updated', listing: { ...listing, content } }
+}
+
+/** The fields to be merged into a listing. */
+interface Change {
+  sent: ListingPatch
+  reading: IdReading
+}
+
+/**
+ * Merges a change into a listing's content, and takes ids for new room types and rooms. `current` is null for a new
+ * listing. Sequences are not part of the transaction, so no other writer waits for the ids, and a transaction that is
+ * repeated leaves a gap.
+ *
+ * @throws DomainError `validation` if what was sent does not fit the listing, or if the listing becomes too large
+ */
+async function merge(
+  ids: IdSource,
+  current: ListingContent | null,
+  { sent, reading }: Change,
+): Promise<ListingContent> {
+  const merged = mergeListing(current, sent, reading)
+  const take = (name: 'room_type' | 'room', amount: number) => (amount > 0 ? ids(name, amount) : 0)
+  const [roomType, room] = await Promise.all([
+    take('room_type', merged.lacking.roomTypes),
+    take('room', merged.lacking.rooms),
+  ])
+  const content = withNewIds(merged, { roomType, room })
+  requireSize(content)
+  return content
+}
+
+/**
+ * Maximum size of a listing as JSON, in bytes (decisions §5). The service holds the whole JSON in memory while a slow
+ * client reads it.
+ */
+const maxBytes = 1024 * 1024
+
+/**
+ * Maximum number of rooms in a listing, over all room types. A page contains up to 100 listings with all of their
+ * rooms.
+ */
+const maxRooms = 2000
+
+/** @throws DomainError `validation` if the listing has too many rooms or is too large */
+function requireSize(content: ListingContent): void {
+  if (content.room_types.reduce((sum, { rooms }) => sum + rooms.length, 0) > maxRooms)
+    throw invalidField('room_types', `A listing must have at most ${maxRooms} rooms`, 'max')
+  if (Buffer.byteLength(JSON.stringify(content)) > maxBytes)
+    throw invalidField('body', `The listing must be at most ${maxBytes} bytes as JSON`, 'max')
+}
+
+/** Returns the 409 error for a listing that matches an inactive one (contract, Listing conflict detail). */
+export function inactiveMatch(
+  listing: Pick<StoredListing, 'id'>,
+  { method, confidence }: Match,
+): DomainError {
+  const entries: [string, string][] = [
+    ['action', 'skipped'],
+    ['listing_id', String(listing.id)],
+    ['match.matched', 'true'],
+    ['match.method', method],
+    ['match.confidence.level', confidence.level],
+    ['match.confidence.score', String(confidence.score)],
+  ]
+  return new DomainError(
+    'listing_conflict',
+    'The listing matches an inactive listing',
+    entries.map(([path, message]) => ({ path, code: 'conflict', message })),
+  )
 }
 
 /**
@@ -120,6 +187,11 @@ async function patchFields(
   throw changedMeanwhile()
 }
 
+/** Returns the error for a listing that other requests keep changing between the look-up and the write. */
+function changedMeanwhile(): DomainError {
+  return new DomainError('conflict', 'Another request is changing the same listing; try again', [], 1)
+}
+
 async function patchInTurn(
   app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
   ownerId: number,
@@ -133,77 +205,4 @@ async function patchInTurn(
     const listing = await findListing(app.db, ownerId, id, session)
     return update(app, listing, { sent, reading: 'internal' }, session)
   })
-}
-
-/** The fields to be merged into a listing. */
-interface Change {
-  sent: ListingPatch
-  reading: IdReading
-}
-
-async function update(
-  app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
-  listing: StoredListing,
-  change: Change,
-  session: Session,
-): Promise<ListingWrite> {
-  const content = await merge(app.ids, listing.content, change)
-  await replaceContent(app, listing, content, session)
-  return { action: 'updated', listing: { ...listing, content } }
-}
-
-/**
- * Merges a change into a listing's content, and takes ids for new room types and rooms. `current` is null for a new
- * listing. Sequences are not part of the transaction, so no other writer waits for the ids, and a transaction that is
- * repeated leaves a gap.
- *
- * @throws DomainError `validation` if what was sent does not fit the listing, or if the listing becomes too large
- */
-async function merge(
-  ids: IdSource,
-  current: ListingContent | null,
-  { sent, reading }: Change,
-): Promise<ListingContent> {
-  const merged = mergeListing(current, sent, reading)
-  const take = (name: 'room_type' | 'room', amount: number) => (amount > 0 ? ids(name, amount) : 0)
-  const [roomType, room] = await Promise.all([
-    take('room_type', merged.lacking.roomTypes),
-    take('room', merged.lacking.rooms),
-  ])
-  const content = withNewIds(merged, { roomType, room })
-  requireSize(content)
-  return content
-}
-
-/** @throws DomainError `validation` if the listing has too many rooms or is too large */
-function requireSize(content: ListingContent): void {
-  if (content.room_types.reduce((sum, { rooms }) => sum + rooms.length, 0) > maxRooms)
-    throw invalidField('room_types', `A listing must have at most ${maxRooms} rooms`, 'max')
-  if (Buffer.byteLength(JSON.stringify(content)) > maxBytes)
-    throw invalidField('body', `The listing must be at most ${maxBytes} bytes as JSON`, 'max')
-}
-
-/** Returns the error for a listing that another request changed between the lookup and the write. */
-function changedMeanwhile(): DomainError {
-  return new DomainError('conflict', 'Another request is changing the same listing; try again', [], 1)
-}
-
-/** Returns the 409 error for a listing that matches an inactive one (contract, Listing conflict detail). */
-export function inactiveMatch(
-  listing: Pick<StoredListing, 'id'>,
-  { method, confidence }: Match,
-): DomainError {
-  const entries: [string, string][] = [
-    ['action', 'skipped'],
-    ['listing_id', String(listing.id)],
-    ['match.matched', 'true'],
-    ['match.method', method],
-    ['match.confidence.level', confidence.level],
-    ['match.confidence.score', String(confidence.score)],
-  ]
-  return new DomainError(
-    'listing_conflict',
-    'The listing matches an inactive listing',
-    entries.map(([path, message]) => ({ path, code: 'conflict', message })),
-  )
 }
