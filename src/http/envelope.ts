@@ -19,7 +19,7 @@ export function chooseRequestId(headers: Headers): string {
 }
 
 /** Returns the request id, or undefined if `REQUEST_IDS=off`. */
-export function requestIdOf({ set }: ResponseContext): string | undefined {
+export function requestIdOf({ set }: Pick<ResponseContext, 'set'>): string | undefined {
   return set.headers['x-request-id'] as string | undefined
 }
 

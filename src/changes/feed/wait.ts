@@ -5,8 +5,7 @@ import { confirmKey } from '../../http/authorization.ts'
 import type { AppContext } from '../../http/context.ts'
 import { toPageRequest } from '../../http/pagination.ts'
 import { prefersPeek } from '../../http/prefer.ts'
-import type { Caller } from '../../http/request.ts'
-import { factsOf } from '../../http/request-log.ts'
+import type { Caller, RequestFacts } from '../../http/request.ts'
 import type { FeedQuery, FeedSource } from '../sources/source.ts'
 import { type FeedPage, readFeedPage } from './page.ts'
 import { withWalk } from './position.ts'
@@ -14,6 +13,7 @@ import { withWalk } from './position.ts'
 /** The parts of a request that are needed to hold it. */
 export interface HoldableRequest {
   request: Request
+  facts: RequestFacts
   query: { page?: number; per_page?: number; wait?: number; consumer?: string; cursor?: string }
   caller: Caller
   set: { headers: Record<string, string | number | undefined> }
@@ -48,7 +48,7 @@ export async function readOrAwaitPage<Row, Filter extends { owner_id: number }>(
 ): Promise<FeedPage<Row>> {
   const page = toPageRequest(withWalk(source.name, context.query), defaultPerPage)
   const { wait = 0 } = context.query
-  const seconds = Math.min(wait, factsOf(context).visit?.maxHoldSeconds ?? wait)
+  const seconds = Math.min(wait, context.caller.maxHoldSeconds ?? wait)
   const deadline = performance.now() + seconds * 1000
   const isPeek = prefersPeek(context.request.headers)
   const initial = await buildQuery()
@@ -65,7 +65,7 @@ export async function readOrAwaitPage<Row, Filter extends { owner_id: number }>(
   }
   const first = await readPage(initial)
   if (seconds === 0 || page.page > 1 || first.rows.length > 0) return first
-  const slot = await app.heldRequests.take(context.request, context.caller.keyId)
+  const slot = await app.heldRequests.take(context.facts, context.caller.keyId)
   if (!slot) return first
   const { request, set } = context
   // From here on, a client that disconnects frees its slot immediately, even while a query is running.
