@@ -15,6 +15,7 @@ import { clientAddress, isTrustedProxy } from './http/client-address.ts'
 import type { AppContext } from './http/context.ts'
 import { chooseRequestId } from './http/envelope.ts'
 import { toErrorResponse } from './http/error-response.ts'
+import { addFacts, factsOfUnread, withFacts } from './http/facts.ts'
 import { operationsOf } from './http/operations.ts'
 import { requestLog } from './http/request-log.ts'
 import { roots } from './http/roots.ts'
@@ -61,12 +62,13 @@ export function createApp(
     // of `//`.
     handler: { standardHostname: config.tls !== null },
   })
+    .onRequest((context) => addFacts(context, live))
     .onRequest(({ request, set }) => {
       if (drain?.aborted) set.headers.connection = 'close'
       Object.assign(set.headers, securityHeaders, config.tls && secureTransport)
       if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)
     })
-    .onError((context) => toErrorResponse(context, log))
+    .onError((context) => toErrorResponse(withFacts(context), log))
     .use(requestLog(live))
     // If the host name is too short, Elysia looks for the path in the wrong place.
     .onRequest(({ request }) => {
@@ -104,7 +106,9 @@ export function createApp(
     if (!mayStayUnread(request)) return handle
     return async (arrived: Request) => {
       const response: unknown = await handle(arrived)
-      return response instanceof Response ? respondBeforeBody(arrived, response, app.server) : response
+      const body = factsOfUnread(arrived)?.incomingBody
+      if (!body || !(response instanceof Response)) return response
+      return respondBeforeBody(body, response, app.server)
     }
   })
   return app

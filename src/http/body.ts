@@ -1,7 +1,7 @@
 import { DomainError, invalidField } from '../core/errors.ts'
 import type { Access } from './access.ts'
 import { BodyBudget, type BodyShare, tooManyBodies } from './body-budget.ts'
-import { IncomingBody } from './incoming-body.ts'
+import type { IncomingBody } from './incoming-body.ts'
 import { collectGarbageOccasionally } from './memory.ts'
 import { mayStayUnread } from './unread-body.ts'
 
@@ -20,13 +20,13 @@ const maxValues = 100_000
  * with a retry time
  */
 export async function readJsonObject(
-  request: Request,
+  body: IncomingBody,
   hostId: number,
   maxBytes: number,
   kind: Access['body'] = 'json',
 ): Promise<Record<string, unknown>> {
-  const bytes = await readBytes(request, hostId, maxBytes)
-  requireUncompressed(request.headers)
+  const bytes = await readBytes(body, hostId, maxBytes)
+  requireUncompressed(body.request.headers)
   if (kind === 'optional' && bytes.byteLength === 0) return {}
   collectGarbageOccasionally(bytes.byteLength)
   const value = parse(bytes, kind === 'bookings' ? parseBookings : JSON.parse)
@@ -78,21 +78,21 @@ export const bodyBudget = new BodyBudget({
 })
 
 /** Reads the body piece by piece, regardless of its declared length, so that no more than the limit is in memory. */
-async function readBytes(request: Request, hostId: number, maxBytes: number): Promise<Uint8Array> {
-  const body = IncomingBody.of(request)
+async function readBytes(body: IncomingBody, hostId: number, maxBytes: number): Promise<Uint8Array> {
+  const { signal } = body.request
   if (body.declaredBytes !== null && body.declaredBytes > maxBytes) throw tooLarge(maxBytes)
   if (body.isAbsent) return new Uint8Array()
   const reception = new Reception(body, hostId, maxBytes)
   // A client that has disconnected sends nothing more, so its partial body is abandoned immediately.
   const abort = () => reception.end(disconnected())
   const timer = setTimeout(() => reception.end(tooLate()), bodyTimeoutMilliseconds)
-  if (request.signal.aborted) abort()
-  request.signal.addEventListener('abort', abort)
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort)
   try {
     return await Promise.race([reception.readAll(), reception.ended])
   } finally {
     clearTimeout(timer)
-    request.signal.removeEventListener('abort', abort)
+    signal.removeEventListener('abort', abort)
   }
 }
 
@@ -154,10 +154,10 @@ class Reception {
  * Releases the memory held by a request's body. A small body that nobody has read is discarded; otherwise, the server
  * would keep the received part in memory for a long time. A large one is thrown away with its response.
  */
-export function releaseBody(request: Request): void {
+export function releaseBody({ request, release }: IncomingBody): void {
   const { body } = request
   if (body && !body.locked && !mayStayUnread(request)) body.cancel().catch(() => {})
-  IncomingBody.release(request)
+  release?.()
 }
 
 function tooLate(): DomainError {

@@ -1,13 +1,12 @@
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { mayContainApiKey } from './api-key-format.ts'
 import { Pagination } from './pagination.ts'
-import { ignoredFieldsOf, output, responseObject, withTitle } from './schema/fields.ts'
+import { output, responseObject, withTitle } from './schema/fields.ts'
 
 /** The part of a request's context that is needed to build its response. */
 export interface ResponseContext {
   caller?: { isSandbox: boolean }
-  /** The validated body, if the request has one. */
-  body?: unknown
+  facts?: { ignored?: string[] }
   set: { headers: Record<string, string | number | undefined> }
 }
 
@@ -20,7 +19,7 @@ export function chooseRequestId(headers: Headers): string {
 }
 
 /** Returns the request id, or undefined if `REQUEST_IDS=off`. */
-export function requestIdOf({ set }: ResponseContext): string | undefined {
+export function requestIdOf({ set }: Pick<ResponseContext, 'set'>): string | undefined {
   return set.headers['x-request-id'] as string | undefined
 }
 
@@ -36,7 +35,7 @@ export function metaOf(context: ResponseContext): {
   ignored?: string[]
 } {
   const requestId = requestIdOf(context)
-  const ignored = ignoredFieldsOf(context.body)
+  const ignored = context.facts?.ignored ?? []
   return {
     ...(requestId === undefined ? {} : { request_id: requestId }),
     ...(context.caller?.isSandbox ? { sandbox: true as const } : {}),

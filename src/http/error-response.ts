@@ -5,7 +5,7 @@ import { isUnreachable } from '../platform/mongo/errors.ts'
 import { releaseBody } from './body.ts'
 import { type ResponseContext, requestIdOf } from './envelope.ts'
 import { loggedPath } from './logged-path.ts'
-import type { ShownError } from './request.ts'
+import type { RequestFacts, ShownError } from './request.ts'
 import { maxProblems } from './schema/problems.ts'
 import { agentsLink } from './security-headers.ts'
 
@@ -49,6 +49,7 @@ interface FailureContext {
   code: unknown
   error: unknown
   request: Request
+  facts: Pick<RequestFacts, 'incomingBody'>
   /** Path pattern of the matched route. */
   route?: string
 }
@@ -59,7 +60,7 @@ interface FailureContext {
  */
 export function toErrorResponse(context: FailureContext, log: Logger): Response {
   const { error: thrown, set, request } = context
-  releaseBody(request)
+  releaseBody(context.facts.incomingBody)
   if (thrown instanceof ReadyResponse) return thrown.make({ ...set.headers } as Record<string, string>)
   const known = toDomainError(context)
   if (!known) {

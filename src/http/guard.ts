@@ -6,13 +6,15 @@ import { readJsonObject } from './body.ts'
 import { clientAddress, requireNetwork } from './client-address.ts'
 import type { AppContext, Authorization } from './context.ts'
 import { readIdempotencyKey } from './idempotency/idempotency.ts'
+import type { IncomingBody } from './incoming-body.ts'
 import { requirePermission } from './permissions.ts'
 import { prefersPeek, prefersStrict } from './prefer.ts'
 import { requireProvider } from './provider.ts'
-import { type QueryForm, type QuerySchema, queryFormOf, readQuery } from './query.ts'
+import { type QueryForm, queryFormOf, readQuery } from './query.ts'
 import type { Caller, RequestFacts, RequestInput, Sent } from './request.ts'
 import { documentAccess } from './route-documentation.ts'
-import { setReadOptions } from './schema/fields.ts'
+import type { RequestSchema } from './schema/fields.ts'
+import { readValidBody, requireValidQuery } from './schema/read.ts'
 import { sendEnvelope } from './send.ts'
 
 /** A request's context as Elysia passes it to the guard. */
@@ -31,6 +33,9 @@ type Accepted = {
   sent: RequestInput
 }
 
+/** The values that every context has in addition to Elysia's own. */
+type Added = Accepted & Pick<Incoming, 'facts'>
+
 /** The context after the guard has accepted the request. */
 interface Guarded extends Incoming, Accepted {
   query: unknown
@@ -48,8 +53,9 @@ const guarded = (context: unknown) => context as Guarded
 /** Elysia's types allow only a `Response` here. Elysia itself also takes a string, as {@link Sent} says. */
 const sendable = (sent: Sent | undefined) => sent as Response | undefined
 
-/** Every context has the guard's values from the start, so that its shape does not change. Handlers see them set. */
-const beforeAcceptance: { [Name in keyof Accepted]: Accepted[Name] | undefined } = {
+/** Every context has these values from the start, so that its shape does not change. Handlers see them set. */
+const beforeArrival: { [Name in keyof Added]: Added[Name] | undefined } = {
+  facts: undefined,
   caller: undefined,
   sent: undefined,
 }
@@ -58,35 +64,47 @@ const beforeAcceptance: { [Name in keyof Accepted]: Accepted[Name] | undefined }
  * Guards every route below `/v1` and `/sandbox`. Each route declares `access: { … }`, and its requests are checked in
  * the order given in decisions §1.
  *
- * The guard is a `transform` hook because that is the last step before validation. It replaces Elysia's body parser, so
- * that an invalid body is never reported before an invalid key.
+ * The guard is a `transform` hook, because that is the last step before Elysia's validation. It replaces Elysia's body
+ * parser and validation, so that an invalid body is never reported before an invalid key.
  */
 export function guard(app: AppContext) {
-  return new Elysia({ name: 'guard', seed: app.environment.name })
-    .decorate(beforeAcceptance as Accepted)
-    .macro({
-      access: (access: Access) => {
-        let queryForm = queryFormOf(undefined)
-        return {
-          // Runs once, when the route is added.
-          introspect: (route: { query?: unknown }) => {
-            queryForm = queryFormOf(route.query as QuerySchema | undefined)
-          },
-          parse: () => unread,
-          detail: documentAccess(access),
-          transform: async (raw: unknown) => {
-            const context = incoming(raw)
-            Object.assign(context, await guardRequest(app, access, queryForm, context))
-          },
-          mapResponse: (context: unknown) => sendable(sendEnvelope(guarded(context), access.conditional)),
-          ...(app.environment.visit ? environmentHooks(access) : {}),
-        }
-      },
-    })
+  return new Elysia({ name: 'guard', seed: app.environment.name }).decorate(beforeArrival as Added).macro({
+    access: (access: Access) => {
+      let input = inputOf({})
+      return {
+        // Runs once, when the route is added.
+        introspect: (route: object) => {
+          input = inputOf(route)
+        },
+        parse: () => unread,
+        detail: documentAccess(access),
+        transform: async (raw: unknown) => {
+          const accepted = await guardRequest(app, access, input, incoming(raw))
+          // The environment observes a request with invalid input too, so these values are set before it is validated.
+          const context = Object.assign(guarded(raw), accepted)
+          if (input.query) requireValidQuery(input.query, context.query)
+          if (input.body) await readInput(app, access, input.body, context)
+        },
+        mapResponse: (context: unknown) => sendable(sendEnvelope(guarded(context), access.conditional)),
+        ...(app.environment.visit ? environmentHooks(access) : {}),
+      }
+    },
+  })
 }
 
 /** Placeholder for the body until the guard has read it. */
 const unread = {}
+
+/** What a route reads; `query` and `body` are undefined if it has none. */
+interface RouteInput {
+  queryForm: QueryForm
+  query: RequestSchema | undefined
+  body: RequestSchema | undefined
+}
+
+function inputOf({ query, body }: { query?: RequestSchema; body?: RequestSchema }): RouteInput {
+  return { queryForm: queryFormOf(query), query, body }
+}
 
 /**
  * Checks a request in the order given in decisions §1. The calls to `visit` run the environment's own steps.
@@ -94,10 +112,9 @@ const unread = {}
  * @returns the fields that the guard adds to the handler's context
  * @throws DomainError from the first step that refuses the request
  */
-async function guardRequest(app: AppContext, access: Access, queryForm: QueryForm, incoming: Incoming) {
+async function guardRequest(app: AppContext, access: Access, input: RouteInput, incoming: Incoming) {
   const { request, facts, set, params = {} } = incoming
-  const isStrict = access.body !== undefined && prefersStrict(request.headers)
-  if (isStrict) set.headers['preference-applied'] = 'handling=strict'
+  if (access.body && prefersStrict(request.headers)) set.headers['preference-applied'] = 'handling=strict'
   if (access.feed && prefersPeek(request.headers)) set.headers['preference-applied'] = 'peek'
   const authorization = await identify(app, access, incoming)
   const { key, host } = authorization
@@ -113,13 +130,14 @@ async function guardRequest(app: AppContext, access: Access, queryForm: QueryFor
   if (access.provider) requireProvider(params.provider)
   const idempotencyKey = access.idempotent ? readIdempotencyKey(request.headers) : undefined
   const ownerId = (await visit?.open()) ?? host.id
-  const body = access.body && (await readBody(app, request, host.id, access.body))
+  const body = access.body && (await readBody(app, facts.incomingBody, host.id, access.body))
   const caller: Caller = {
     keyId: key.id,
     ownerId,
     isSandbox: app.environment.name === 'sandbox',
     permissions: key.permissions,
     address: facts.address ?? '',
+    maxHoldSeconds: visit?.maxHoldSeconds,
     host: {
       id: host.id,
       name: host.name,
@@ -127,19 +145,30 @@ async function guardRequest(app: AppContext, access: Access, queryForm: QueryFor
       createdAt: host.created_at,
       lastLoginAt: host.last_login_at,
     },
-    maxHoldSeconds: visit?.maxHoldSeconds,
-  }
-  if (body) {
-    const checked = { caller, params, body, now: app.clock(ownerId) }
-    const current = () => access.current?.(checked).catch(unlessMissing)
-    setReadOptions(body, { problems: access.check?.(checked) ?? [], isStrict, current })
   }
   return {
     caller,
     sent: { idempotencyKey, body },
-    ...(body ? { body } : {}),
-    query: readQuery(request.url, queryForm),
+    query: readQuery(request.url, input.queryForm),
   }
+}
+
+/**
+ * Validates the body and sets it in the form in which the handler receives it.
+ *
+ * @throws DomainError `validation`
+ */
+async function readInput(app: AppContext, access: Access, schema: RequestSchema, context: Guarded) {
+  const { request, facts, caller, params = {} } = context
+  const { body = {} } = context.sent
+  const checked = { caller, params, body, now: app.clock(caller.ownerId) }
+  const valid = await readValidBody(schema, body, {
+    problems: access.check?.(checked) ?? [],
+    isStrict: prefersStrict(request.headers),
+    current: () => access.current?.(checked).catch(unlessMissing),
+  })
+  context.body = valid.body
+  facts.ignored = valid.ignored
 }
 
 /** Ignores a `not_found` error, because the handler itself responds 404 if the resource does not exist. */
@@ -174,7 +203,7 @@ async function identify(
 function beginVisit(app: AppContext, access: Access, incoming: Incoming, limits: Authorization) {
   if (access.environment === 'skips') return
   const { request, route, set, facts } = incoming
-  const visit = app.environment.visit?.({ request, route, access, limits, set })
+  const visit = app.environment.visit?.({ request, facts, route, access, limits, set })
   if (visit) facts.visit = visit
   return visit
 }
@@ -185,12 +214,12 @@ function isWrite({ method }: Request): boolean {
 
 function readBody(
   { config }: AppContext,
-  request: Request,
+  body: IncomingBody,
   hostId: number,
   kind: NonNullable<Access['body']>,
 ) {
   const isLarge = kind === 'bulk' || kind === 'bookings'
-  return readJsonObject(request, hostId, isLarge ? config.maxBulkBodyBytes : config.maxBodyBytes, kind)
+  return readJsonObject(body, hostId, isLarge ? config.maxBulkBodyBytes : config.maxBodyBytes, kind)
 }
 
 /** Hooks that run an environment's own steps around the handler and its response. */

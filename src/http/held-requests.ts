@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { Slot, Slots } from '../platform/shared.ts'
+import type { RequestFacts } from './request.ts'
 
 /**
  * Maximum number of requests per key, across all processes, that may wait for a change (decisions §16) or be delayed by
@@ -35,10 +36,14 @@ export class HeldRequests {
   }
 
   /**
-   * Takes a slot for holding a key's request. The slot stays taken until `free` is called. Returns null if the key or
-   * the process is at its limit, or if the process is shutting down.
+   * Takes a slot for holding a key's request. The slot stays taken until `free` is called, which adds the time to the
+   * request's facts. Returns null if the key or the process is at its limit, or if the process is shutting down.
    */
-  async take(request: Request, keyId: number, why: keyof typeof heldPerKey = 'wait'): Promise<Slot | null> {
+  async take(
+    facts: RequestFacts,
+    keyId: number,
+    why: keyof typeof heldPerKey = 'wait',
+  ): Promise<Slot | null> {
     if (this.ending.aborted || this.held >= this.maximum) return null
     this.held += 1
     const slot = await this.slots.take(`${names[why]}:${keyId}`, heldPerKey[why], slotMilliseconds)
@@ -53,7 +58,7 @@ export class HeldRequests {
         if (!isTaken) return
         isTaken = false
         this.held -= 1
-        heldMilliseconds.set(request, heldMillisecondsOf(request) + performance.now() - since)
+        facts.heldMilliseconds += performance.now() - since
         slot.free()
       },
     }
@@ -63,11 +68,4 @@ export class HeldRequests {
   end(): void {
     this.controller.abort()
   }
-}
-
-const heldMilliseconds = new WeakMap<Request, number>()
-
-/** Returns how many milliseconds a request was deliberately held. This time is not part of the request's duration. */
-export function heldMillisecondsOf(request: Request): number {
-  return heldMilliseconds.get(request) ?? 0
 }

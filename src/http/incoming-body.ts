@@ -3,8 +3,6 @@ const smallPieceBytes = 16 * 1024
 
 type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, 'read'>
 
-const bodies = new WeakMap<Request, IncomingBody>()
-
 /**
  * A request's body as it arrives. The route reads it, and whatever the route leaves unread is thrown away once the
  * response has been sent (see unread-body.ts). Both take their pieces from here, so that neither misses a piece.
@@ -25,18 +23,9 @@ export class IncomingBody {
   private hasEnded = false
   private isLastSmall = false
 
-  private constructor(private readonly request: Request) {
+  constructor(readonly request: Request) {
     this.declaredBytes = declaredLength(request.headers)
     this.isChunked = request.headers.has('transfer-encoding')
-  }
-
-  /** Returns the body of a request, which is the same object each time. */
-  static of(request: Request): IncomingBody {
-    const known = bodies.get(request)
-    if (known) return known
-    const body = new IncomingBody(request)
-    bodies.set(request, body)
-    return body
   }
 
   /** True if the request has no body. */
@@ -63,11 +52,6 @@ export class IncomingBody {
       this.pending = undefined
     })
     return this.pending
-  }
-
-  /** Releases the memory that is reserved for a request's body. */
-  static release(request: Request): void {
-    bodies.get(request)?.release?.()
   }
 
   private async receive(): Promise<Uint8Array | null> {

@@ -1,8 +1,5 @@
-import type { TObject } from '@sinclair/typebox'
+import type { RequestSchema } from './schema/fields.ts'
 import { bracketed, unreadable } from './schema/unreadable.ts'
-
-/** A route's query schema, as `requestObject()` returns it. */
-export type QuerySchema = Pick<TObject, 'properties'>
 
 /** Names of the query parameters that a route reads as something other than text. */
 export interface QueryForm {
@@ -11,7 +8,7 @@ export interface QueryForm {
 }
 
 /** Returns the form of the queries that a schema describes; all parameters are text if there is no schema. */
-export function queryFormOf(schema: QuerySchema | undefined): QueryForm {
+export function queryFormOf(schema: RequestSchema | undefined): QueryForm {
   const properties = Object.entries(schema?.properties ?? {})
   const namesOf = (type: string) =>
     new Set(properties.filter(([, property]) => property.type === type).map(([name]) => name))

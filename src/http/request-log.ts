@@ -1,10 +1,9 @@
 import { Elysia } from 'elysia'
-import { currentTrace } from '../core/trace.ts'
 import { releaseBody } from './body.ts'
 import { clientNetwork } from './client-address.ts'
 import type { AppContext } from './context.ts'
 import { shownErrorOf } from './error-response.ts'
-import { heldMillisecondsOf } from './held-requests.ts'
+import { withFacts } from './facts.ts'
 import { loggedPath } from './logged-path.ts'
 import type { RequestEntry, RequestFacts, ShownError } from './request.ts'
 import { splitRoot } from './roots.ts'
@@ -25,29 +24,19 @@ interface LoggedContext {
  * which the request was held. The line never contains headers or a body. Also records metrics and, if the key is known,
  * an entry in the key's journal.
  */
-export function requestLog({
-  log,
-  metrics,
-  journal,
-  clock,
-}: Pick<AppContext, 'log' | 'metrics' | 'journal' | 'clock'>) {
+export function requestLog({ log, metrics, journal }: Pick<AppContext, 'log' | 'metrics' | 'journal'>) {
   // The log line contains nothing to redact, and searching it for secrets would cost as much as writing it.
   const lines = log.child({}, { redact: [] })
   return new Elysia({ name: 'request-log' })
-    .onRequest((context) => {
-      const facts: RequestFacts = { startedAt: performance.now(), at: clock(), trace: currentTrace() }
-      Object.assign(context, { facts })
-    })
     .mapResponse({ as: 'global' }, (context) => {
-      factsOf(context).answeredAt = performance.now()
+      withFacts(context).facts.answeredAt = performance.now()
     })
     .onAfterResponse({ as: 'global' }, (raw) => {
-      const context = contextOf(raw)
-      const { request, facts } = context
-      const { trace, key } = facts
-      releaseBody(request)
+      const context: LoggedContext = withFacts(raw)
+      const { facts } = context
+      const { trace, key, heldMilliseconds } = facts
+      releaseBody(facts.incomingBody)
       const entry = toEntry(context)
-      const held = heldMillisecondsOf(request)
       const route = routeOf(context)
       const { method, status } = entry
       const ids = { host_id: key?.hostId, key_id: key?.id }
@@ -64,7 +53,7 @@ export function requestLog({
         duration_ms: entry.duration_ms,
         // The address of a request with a usable key is in the key's journal.
         ...(status === 401 ? { address: facts.address } : {}),
-        ...(held > 0 ? { held_ms: Math.round(held) } : {}),
+        ...(heldMilliseconds > 0 ? { held_ms: Math.round(heldMilliseconds) } : {}),
       })
       if (facts.isUnauthenticated) journal.countFailure(clientNetwork(entry.address), entry)
       if (!key) return
@@ -73,16 +62,6 @@ export function requestLog({
         isCounted: facts.isCounted ?? false,
       })
     })
-}
-
-/** Returns the facts about the request that an Elysia context belongs to. */
-export function factsOf(context: unknown): RequestFacts {
-  return contextOf(context).facts
-}
-
-/** States the values that Elysia's types do not know, because {@link requestLog} adds them when a request arrives. */
-function contextOf(context: unknown): LoggedContext {
-  return context as LoggedContext
 }
 
 /** Maximum number of problems that the log keeps per error. */
@@ -107,7 +86,7 @@ function toEntry(context: LoggedContext): RequestEntry {
   const response = context.responseValue ?? context.response
   const isResponse = response instanceof Response
   const status = isResponse ? response.status : Number(set.status ?? 200)
-  const taken = answeredAt - startedAt - heldMillisecondsOf(request)
+  const taken = answeredAt - startedAt - facts.heldMilliseconds
   return {
     at,
     request_id: (set.headers['x-request-id'] as string | undefined) ?? null,

@@ -1,5 +1,6 @@
 import type { Trace } from '../core/trace.ts'
 import type { Access, LimitState } from './access.ts'
+import type { IncomingBody } from './incoming-body.ts'
 import type { Permission } from './permissions.ts'
 
 /** The sender of an authorized request. */
@@ -11,9 +12,9 @@ export interface Caller {
   readonly permissions: readonly Permission[]
   /** Client address, for `login_ip` and the key's usage. */
   readonly address: string
-  readonly host: { id: number; name: string; email: string; createdAt: Date; lastLoginAt: Date | null }
   /** Maximum time, in seconds, for which the request may be held; undefined if there is no limit. */
   readonly maxHoldSeconds: number | undefined
+  readonly host: { id: number; name: string; email: string; createdAt: Date; lastLoginAt: Date | null }
 }
 
 /** A request's input other than its path and query. */
@@ -24,8 +25,8 @@ export interface RequestInput {
 }
 
 /**
- * Facts about a request that the log, metrics and journal need in addition to its response. Each fact is set once, on
- * arrival or as soon as it is known, so that refused requests are recorded too.
+ * The facts about a request, apart from the {@link Caller} and the {@link RequestInput}, which handlers receive. Each fact
+ * is set on arrival or as soon as it is known, so that the log, the metrics and the journal record refused requests too.
  */
 export interface RequestFacts {
   /** `performance.now()` when the request arrived. */
@@ -33,7 +34,11 @@ export interface RequestFacts {
   /** Time of arrival, from the clock that also timestamps stored data. */
   readonly at: Date
   /** The trace that the request belongs to. */
-  readonly trace?: Trace | undefined
+  readonly trace: Trace | undefined
+  /** The body as it arrives. */
+  readonly incomingBody: IncomingBody
+  /** How long the request was deliberately held, in milliseconds. This time is not part of the request's duration. */
+  heldMilliseconds: number
   /** Client address. */
   address?: string
   /** The request's key, once it is known, even if the key is inactive or expired. */
@@ -48,6 +53,8 @@ export interface RequestFacts {
   readsOwnKey?: boolean
   /** The environment's steps around the request; absent on live data, and on routes that skip these steps. */
   visit?: Visit
+  /** Paths of the fields of the body that were ignored, at most 20 (decisions §27). Absent until the body is valid. */
+  ignored?: string[]
   /** `performance.now()` when the response was ready. In a busy process, the request may be logged much later. */
   answeredAt?: number
 }
@@ -55,6 +62,7 @@ export interface RequestFacts {
 /** A request whose key is known, as it enters an environment. */
 export interface Arrival {
   request: Request
+  facts: RequestFacts
   /** Path pattern of the matched route. */
   route: string
   access: Access

@@ -1,5 +1,5 @@
 import type { Server } from 'bun'
-import { declaredLength, IncomingBody } from './incoming-body.ts'
+import { declaredLength, type IncomingBody } from './incoming-body.ts'
 import { collectGarbageOccasionally } from './memory.ts'
 
 /*
@@ -59,18 +59,18 @@ export function mayStayUnread({ headers }: Request): boolean {
  * @param server null if the request came from a test and not from a connection
  */
 export async function respondBeforeBody(
-  request: Request,
+  body: IncomingBody,
   response: Response,
   server: Server<unknown> | null,
 ): Promise<Response> {
-  const body = IncomingBody.of(request)
+  const { request } = body
   if (!server || body.isComplete) return response
   const isTooLong = (body.declaredBytes ?? (body.isHidden ? Number.POSITIVE_INFINITY : 0)) > maxBytes
   if (isTooLong || bodies >= maxBodies) {
     response.headers.set('connection', 'close')
     return response
   }
-  const leaving = new Leaving(request, body, server)
+  const leaving = new Leaving(body, server)
   if (body.isHidden) {
     leaving.leaveToRuntime()
     return response
@@ -143,7 +143,6 @@ class Leaving {
   private readonly startedAt = performance.now()
 
   constructor(
-    private readonly request: Request,
     private readonly body: IncomingBody,
     private readonly server: Server<unknown>,
   ) {}
@@ -179,6 +178,6 @@ class Leaving {
   leaveToRuntime(): void {
     const elapsedSeconds = (performance.now() - this.startedAt) / 1000
     const left = Math.floor((totalSeconds - elapsedSeconds) / timerStepSeconds) * timerStepSeconds
-    this.server.timeout(this.request, Math.max(left, timerStepSeconds))
+    this.server.timeout(this.body.request, Math.max(left, timerStepSeconds))
   }
 }

@@ -2,6 +2,7 @@ import pino from 'pino'
 import { expect, test } from 'vitest'
 import { createApiKey } from '../../src/access/keys/secret.ts'
 import { toErrorResponse } from '../../src/http/error-response.ts'
+import { IncomingBody } from '../../src/http/incoming-body.ts'
 import { logOptions } from '../../src/platform/log.ts'
 import { testApp } from '../support/app.ts'
 
@@ -9,12 +10,14 @@ test('the log of an unexpected error shows no malformed path parameter, which ma
   const lines: string[] = []
   const log = pino({}, { write: (line: string) => lines.push(line) })
   const key = createApiKey()
+  const request = new Request(`http://localhost/v1/listings/${key}`)
   const response = toErrorResponse(
     {
       error: new Error('The database is away'),
       code: 'UNKNOWN',
       set: { headers: {} },
-      request: new Request(`http://localhost/v1/listings/${key}`),
+      request,
+      facts: { incomingBody: new IncomingBody(request) },
       route: '/v1/listings/:id',
     },
     log,
@@ -43,18 +46,16 @@ test('the log of an error has its type, message, code and stack, and neither a d
   const lines: string[] = []
   const log = pino(logOptions('error'), { write: (line: string) => lines.push(line) })
   const request = new Request('http://localhost/v1/users', { method: 'POST' })
+  const context = {
+    code: 'UNKNOWN',
+    set: { headers: {} },
+    request,
+    facts: { incomingBody: new IncomingBody(request) },
+    route: '/v1/users',
+  }
   for (const error of duplicates) {
-    toErrorResponse({ error, code: 'UNKNOWN', set: { headers: {} }, request, route: '/v1/users' }, log)
-    toErrorResponse(
-      {
-        error: new Error('Cannot store', { cause: error }),
-        code: 'UNKNOWN',
-        set: { headers: {} },
-        request,
-        route: '/v1/users',
-      },
-      log,
-    )
+    toErrorResponse({ ...context, error }, log)
+    toErrorResponse({ ...context, error: new Error('Cannot store', { cause: error }) }, log)
     log.error({ error: String(error) }, 'A job failed')
   }
   expect(lines).toHaveLength(9)

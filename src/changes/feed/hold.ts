@@ -1,7 +1,7 @@
 import type { Watch, WatchEvent } from '../../host-clock/changes.ts'
 import { hasClock } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
-import type { Caller } from '../../http/request.ts'
+import type { Caller, RequestFacts } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { Feed, OwnerFilter } from '../feeds.ts'
 import type { Page } from './page.ts'
@@ -10,6 +10,7 @@ import { followConsumer, type Position } from './position.ts'
 /** A request whose page is empty, and which may be held. */
 interface HeldRead<Row, Filter extends OwnerFilter> {
   request: Request
+  facts: RequestFacts
   caller: Caller
   position: Position<Filter>
   /** `performance.now()` until which the request may be held. */
@@ -38,8 +39,8 @@ export async function hold<Row, Filter extends OwnerFilter>(
   feed: Feed<Row, Filter>,
   held: HeldRead<Row, Filter>,
 ): Promise<Page<Row> | null> {
-  const { request, caller } = held
-  const slot = await app.heldRequests.take(request, caller.keyId)
+  const { request, facts, caller } = held
+  const slot = await app.heldRequests.take(facts, caller.keyId)
   if (!slot) return null
   // From here on, a client that disconnects frees its slot immediately, even while a query is running.
   request.signal.addEventListener('abort', slot.free)

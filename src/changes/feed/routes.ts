@@ -5,7 +5,7 @@ import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { prefersPeek } from '../../http/prefer.ts'
-import type { Caller } from '../../http/request.ts'
+import type { Caller, RequestFacts } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { StoredBooking } from '../../stays/bookings/model.ts'
 import type { BookingChange, ChangeFilter } from '../../stays/bookings/store.ts'
@@ -102,6 +102,7 @@ const inFull: BookingView<StoredBooking> = {
 /** The parts of a request that its page depends on. */
 interface FeedRequest {
   request: Request
+  facts: RequestFacts
   query: PositionQuery & { wait?: number }
   caller: Caller
   set: { headers: Record<string, string | number | undefined> }
@@ -116,7 +117,7 @@ interface FeedRequest {
 async function serve<Row, Filter extends OwnerFilter>(
   app: AppContext,
   feed: Feed<Row, Filter>,
-  { request, query, caller, set }: FeedRequest,
+  { request, facts, query, caller, set }: FeedRequest,
 ): Promise<Page<Row>> {
   const seconds = Math.min(query.wait ?? 0, caller.maxHoldSeconds ?? Number.POSITIVE_INFINITY)
   const deadline = performance.now() + seconds * 1000
@@ -128,7 +129,7 @@ async function serve<Row, Filter extends OwnerFilter>(
   let page = await read(position)
   const isLaterPage = position.isNumbered && position.page > 1
   if (page.rows.length === 0 && seconds > 0 && !isLaterPage) {
-    const held = await hold(app, feed, { request, caller, position, deadline, read })
+    const held = await hold(app, feed, { request, facts, caller, position, deadline, read })
     if (held) {
       page = held
       noteDelivery(app, feed, caller, page.rows[0])

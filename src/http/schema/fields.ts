@@ -1,7 +1,12 @@
-import { type SchemaOptions, type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import { invalidFields, type Problem } from '../../core/errors.ts'
-import { normalizeSent } from './normalize.ts'
-import { findProblems, maxProblems } from './problems.ts'
+import {
+  type SchemaOptions,
+  type Static,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  Type,
+} from '@sinclair/typebox'
+import type { Problem } from '../../core/errors.ts'
 import { type TextOptions, text } from './text.ts'
 
 /**
@@ -36,73 +41,27 @@ export const oneOf = <T extends string>(words: readonly T[], description: string
     ),
   )
 
-/** Options for reading a request's body. */
-export interface BodyReading {
-  /** Problems found by the route's `check`, to be reported together with the schema's own (decisions §1). */
-  problems: Problem[]
-  /** True if every ignored field is reported as a problem (decisions §27). */
-  isStrict: boolean
-  /** Returns the resource that the request changes, as a GET would return it; undefined if there is none. */
-  current: () => Promise<unknown> | undefined
-}
-
-const readings = new WeakMap<object, BodyReading>()
-
-/** Registers the options for reading a body. Must be called before the schema validates the body. */
-export function setReadOptions(body: object, reading: BodyReading): void {
-  readings.set(body, reading)
-}
-
-/** Maximum number of ignored fields that a response names. */
-const maxIgnored = 20
-const ignoredIn = new WeakMap<object, string[]>()
-
-/** Returns the paths of the fields that were ignored in a validated body, at most 20 (decisions §27). */
-export function ignoredFieldsOf(body: unknown): string[] {
-  return ignoredIn.get(body as object) ?? []
-}
-
 /** Checks combinations of fields and returns the problems. `isValidAt(path)` is true if that field alone is valid. */
 export type Refinement<T> = (value: T, isValidAt: (path: string) => boolean) => Problem[]
 
+/** The schema of a request's body or query. */
+export type RequestSchema = TObject & { refine?: Refinement<unknown> }
+
 /**
- * Returns the schema of a request's body or query. Fields that the schema does not name are ignored. The schema
- * validates itself (Standard Schema), so we decide what its errors contain: each path once, at most 100 paths, and no
- * part of the value. A handler receives the body as {@link normalizeSent} converts it, and the query as sent.
+ * Returns the schema of a request's body or query. Fields that the schema does not name are ignored. The guard reads
+ * the input by this schema (see read.ts) before Elysia validates it, so Elysia gets a schema that accepts everything
+ * (Standard Schema). A handler receives the body as it was converted, and the query as it was sent.
  */
 export function requestObject<T extends TProperties>(
   properties: T,
   refine?: Refinement<Static<ReturnType<typeof Type.Object<T>>>>,
 ) {
   const schema = Type.Object(properties, { additionalProperties: true })
-  const fields = Object.keys(properties)
-  // Problems whose path is not one of the schema's fields come first.
-  const placeOf = ({ path }: Problem) => fields.indexOf(path.split('.')[0] as string)
-  const inOrder = (one: Problem, other: Problem) => placeOf(one) - placeOf(other)
-  const validate = (value: unknown) => {
-    const reading = readings.get(value as object)
-    const own = findProblems(schema, value, refine as Refinement<unknown> | undefined)
-    const problems = [...(reading?.problems ?? []), ...own].sort(inOrder)
-    if (problems.length > 0 && !reading?.isStrict) throw invalidFields(problems)
-    return reading ? readBody(schema, value, reading, problems) : { value }
-  }
-  return Object.defineProperty(schema, '~standard', { value: { version: 1, vendor: 'partner', validate } })
-}
-
-/** @throws DomainError `validation` for `problems` and, if `isStrict` is true, for each ignored field */
-async function readBody(schema: TSchema, sent: unknown, reading: BodyReading, problems: Problem[]) {
-  const most = reading.isStrict ? maxProblems : maxIgnored
-  let { value, ignored } = normalizeSent(schema, sent, most)
-  const current = ignored.length > 0 ? await reading.current() : undefined
-  if (current) ({ value, ignored } = normalizeSent(schema, sent, most, current))
-  const known = problems.map(({ path }) => path)
-  // The elements of a list that is too long are not inspected, so their ignored fields are not reported (decisions §1).
-  const isKnown = (path: string) => known.some((one) => path === one || path.startsWith(`${one}.`))
-  for (const path of reading.isStrict ? ignored : [])
-    if (!isKnown(path)) problems.push({ path, code: 'invalid', message: `"${path}" is unknown or read-only` })
-  if (problems.length > 0) throw invalidFields(problems)
-  if (ignored.length > 0) ignoredIn.set(value as object, ignored)
-  return { value }
+  const validate = (value: unknown) => ({ value })
+  return Object.defineProperties(schema, {
+    '~standard': { value: { version: 1, vendor: 'partner', validate } },
+    refine: { value: refine },
+  })
 }
 
 const about = (description?: string) => (description ? { description } : {})

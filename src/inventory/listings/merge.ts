@@ -15,16 +15,22 @@ import type { ListingContent, StoredRoom, StoredRoomType } from './model.ts'
  */
 export type IdReading = 'partner' | 'internal'
 
-/** Source of ids for new room types and rooms. Each method returns the next id. */
-export interface NewIds {
-  roomType(): number
-  room(): number
+/** A room, or a new one that has no id yet. */
+type MergedRoom = Omit<StoredRoom, 'id'> & { id: number | null }
+/** A room type, or a new one that has no id yet. */
+type MergedRoomType = Omit<StoredRoomType, 'id' | 'rooms'> & { id: number | null; rooms: MergedRoom[] }
+
+/** The content of a merged listing, and the number of its new room types and rooms, which have no ids yet. */
+export interface MergedListing {
+  content: Omit<ListingContent, 'room_types'> & { room_types: MergedRoomType[] }
+  lacking: { roomTypes: number; rooms: number }
 }
 
 const nothing: Pick<ListingContent, 'room_types'> = { room_types: [] }
 
 /**
- * Returns the merged content. `current` is null for a new listing and is never modified.
+ * Merges what was sent into a listing's content. `current` is null for a new listing and is never modified. Pass the
+ * result to {@link withNewIds}.
  *
  * @throws DomainError `validation` at the path of an id that does not belong to this listing or is sent twice, or at
  * the path of a name that must not be null
@@ -33,47 +39,67 @@ export function mergeListing(
   current: ListingContent | null,
   sent: ListingPatch,
   reading: IdReading,
-  newIds: NewIds,
-): ListingContent {
+): MergedListing {
   const problems: Problem[] = []
-  const { room_types, ...rest } = sent
+  const { room_types: sentRoomTypes = [], ...rest } = sent
   const merged = mergeObjects<Partial<ListingContent>>(current ?? nothing, rest) as ListingContent
-  const context = { reading, problems, newIds }
-  merged.room_types = mergeRoomTypes(current?.room_types ?? [], room_types ?? [], context)
+  const room_types = mergeRoomTypes(current?.room_types ?? [], sentRoomTypes, { reading, problems })
   if (problems.length > 0) throw invalidFields(problems)
-  return merged
+  const lacking = {
+    roomTypes: countNew(room_types),
+    rooms: room_types.reduce((sum, { rooms }) => sum + countNew(rooms), 0),
+  }
+  return { content: { ...merged, room_types }, lacking }
+}
+
+/**
+ * Returns a merged listing's content, with ids for its new room types and rooms.
+ *
+ * @param first the first of the ids that its new room types get, and the first of those that its new rooms get
+ */
+export function withNewIds(
+  { content }: MergedListing,
+  first: { roomType: number; room: number },
+): ListingContent {
+  const room_types: StoredRoomType[] = []
+  let firstRoom = first.room
+  for (const roomType of numberNew(content.room_types, first.roomType)) {
+    room_types.push({ ...roomType, rooms: numberNew(roomType.rooms, firstRoom) })
+    firstRoom += countNew(roomType.rooms)
+  }
+  return { ...content, room_types }
+}
+
+function countNew(elements: { id: number | null }[]): number {
+  return elements.filter(({ id }) => id === null).length
+}
+
+function numberNew<T extends { id: number | null }>(elements: T[], first: number): (T & { id: number })[] {
+  let next = first
+  return elements.map((element) => ({ ...element, id: element.id ?? next++ }))
 }
 
 interface MergeContext {
   reading: IdReading
   problems: Problem[]
-  newIds: NewIds
 }
 
 function mergeRoomTypes(
   current: StoredRoomType[],
   sent: NonNullable<ListingPatch['room_types']>,
   context: MergeContext,
-): StoredRoomType[] {
+): MergedRoomType[] {
   return mergeById({ current, sent, path: 'room_types' }, context, (existing, element, path) => {
     const { id: _, rooms, ...rest } = element
-    const merged = existing ?? { id: context.newIds.roomType(), partner_id: null, rooms: [] }
-    return {
-      ...mergeObjects<StoredRoomType>(merged, rest),
-      rooms: mergeById(
-        { current: merged.rooms, sent: rooms ?? [], path: `${path}.rooms` },
-        context,
-        mergeRoom(context),
-      ),
-    }
+    const merged = mergeObjects<MergedRoomType>(existing ?? { id: null, partner_id: null, rooms: [] }, rest)
+    const known = existing?.rooms ?? []
+    merged.rooms = mergeById({ current: known, sent: rooms ?? [], path: `${path}.rooms` }, context, mergeRoom)
+    return merged
   })
 }
 
-function mergeRoom({ newIds }: MergeContext) {
-  return (existing: StoredRoom | undefined, { id: _, ...rest }: Fields): StoredRoom => {
-    const merged = existing ?? { id: newIds.room(), partner_id: null }
-    return mergeObjects<StoredRoom>(merged, rest)
-  }
+function mergeRoom(existing: StoredRoom | undefined, { id: _, ...rest }: Fields): MergedRoom {
+  return mergeObjects<MergedRoom>(existing ?? { id: null, partner_id: null }, rest)
 }
 
 interface Identified {
@@ -82,19 +108,24 @@ interface Identified {
   name?: string | null
 }
 
+interface SentElement {
+  id?: number | string | null
+  name?: string | null
+}
+
 /** Stored elements and the elements that were sent, at a path of the body. */
-interface MergedList<T, S> {
-  current: T[]
-  sent: S[]
+interface MergedList<Stored, Sent> {
+  current: Stored[]
+  sent: Sent[]
   path: string
 }
 
-function mergeById<T extends Identified, S extends { id?: number | string | null; name?: string | null }>(
-  { current, sent, path }: MergedList<T, S>,
+function mergeById<Merged extends object, Stored extends Merged & Identified, Sent extends SentElement>(
+  { current, sent, path }: MergedList<Stored, Sent>,
   { reading, problems }: MergeContext,
-  merge: (existing: T | undefined, sent: S, path: string) => T,
-): T[] {
-  const result = [...current]
+  merge: (existing: Stored | undefined, sent: Sent, path: string) => Merged,
+): Merged[] {
+  const result: Merged[] = [...current]
   const indexes = indexesById(current)
   const seen = new Set<number | string>()
   const refuse = (at: string, problem: string) => {

@@ -12,7 +12,6 @@ import { streamJson } from '../../http/send.ts'
 import { ListingCreate, ListingPatch } from './fields.ts'
 import { countListings, type ListingQuery, listingQuery } from './list-store.ts'
 import { recognizableIn } from './match.ts'
-import { withPrices } from './prices-store.ts'
 import { Listing, ListingListItem, ListingWriteResult, listingFilters } from './schema.ts'
 import { serializeIds, serializeListItem, serializeListing } from './serialize.ts'
 import { findListing, findMatch } from './store.ts'
@@ -23,7 +22,7 @@ const defaultPerPage = 50
 /** Defines the routes that read, create and update the listings of the key's host (contract, Endpoints). */
 export function listingRoutes(app: AppContext) {
   const read = async (caller: CheckInput['caller'], id: string) =>
-    serializeListing(withPrices(await findListing(app.db, caller.ownerId, parsePathId(id))))
+    serializeListing(await findListing(app.db, caller.ownerId, parsePathId(id)))
   return new Elysia({ prefix: '/listings', tags: ['Listings'] })
     .use(guard(app))
     .get('', (context) => streamJson(context, listingPage(app, context), app.log), {
@@ -56,7 +55,7 @@ export function listingRoutes(app: AppContext) {
           idempotent: true,
           current: async ({ caller, body }: CheckInput) => {
             const found = await findMatch(app.db, caller.ownerId, recognizableIn(body))
-            return found ? serializeListing(withPrices(found.listing)) : null
+            return found ? serializeListing(found.listing) : null
           },
           errors: ['listing_conflict'],
         },

@@ -25,15 +25,16 @@ export function listingLock(ownerId: number): HostLock {
   return { ownerId, name: `listings/${ownerId}` }
 }
 
-/** Returns the host's listing with this id, or null if there is none. */
-function findListingIfAny(
+/** Returns the host's listing with this id, with its prices in its room types, or null if there is none. */
+async function findListingIfAny(
   db: Db,
   ownerId: number,
   id: number,
   session: Session | null = null,
 ): Promise<StoredListing | null> {
   const options = session ? { session } : {}
-  return listingModel(db).collection.findOne<StoredListing>({ owner_id: ownerId, id }, options)
+  const found = await listingModel(db).collection.findOne<StoredListing>({ owner_id: ownerId, id }, options)
+  return found && withPrices(found)
 }
 
 const bookableColumns = {
@@ -66,7 +67,7 @@ export async function findBookableListing(
 }
 
 /**
- * Returns the host's listing with this id. Call {@link withPrices} to move its prices into its room types.
+ * Returns the host's listing with this id, with its prices in its room types.
  *
  * @throws DomainError `not_found`, including for an undefined id
  */
@@ -81,7 +82,10 @@ export async function findListing(
   return listing
 }
 
-/** Returns the host's listing that a sent listing matches, or null if there is none (decisions §5). */
+/**
+ * Returns the host's listing that a sent listing matches, with its prices in its room types, or null if there is none
+ * (decisions §5).
+ */
 export async function findMatch(
   db: Db,
   ownerId: number,
@@ -128,7 +132,7 @@ export async function insertListing(
     updated_at: now,
   }
   await listingModel(db).collection.insertOne({ ...listing }, { session })
-  return listing
+  return { ...listing, content }
 }
 
 /**

@@ -6,15 +6,105 @@ import { ensureLock, takeLock } from '../../platform/mongo/locks.ts'
 import { inTransaction, type UnitOfWork } from '../../platform/mongo/transactions.ts'
 import type { ListingPatch } from './fields.ts'
 import type { Match } from './match.ts'
-import { type IdReading, mergeListing, type NewIds } from './merge.ts'
+import { type IdReading, mergeListing, withNewIds } from './merge.ts'
 import type { ListingContent, StoredListing } from './model.ts'
-import { withPrices } from './prices-store.ts'
 import { changeFields, findListing, findMatch, insertListing, listingLock, replaceContent } from './store.ts'
+
+/*
+ * A listing is written in one transaction:
+ *
+ *   take the lock of the host's listings     so that these writes run one after another, in all processes
+ *   find the listing                         by what was sent (POST) or by its id (PATCH)
+ *   merge what was sent into its content     see merge.ts
+ *   take ids for new room types and rooms    outside the transaction
+ *   store the listing
+ *
+ * A `PATCH` of fields that no other document depends on needs no lock; see `patchFields`.
+ */
 
 /** The result of a create or update. */
 export interface ListingWrite {
   action: 'created' | 'updated'
   listing: StoredListing
+}
+
+/**
+ * Prepares the write of `POST /v1/listings`, which updates the host's matching listing or, if there is none, creates a
+ * new one. Such writes run one at a time per host, so that concurrent identical creates result in a single listing.
+ *
+ * @throws DomainError when run: `validation`; `listing_conflict` if the match is inactive
+ */
+export async function prepareListing(
+  app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
+  ownerId: number,
+  sent: ListingPatch,
+): Promise<UnitOfWork<ListingWrite>> {
+  const lock = listingLock(ownerId)
+  await ensureLock(app.db, lock)
+  return {
+    queue: lock.name,
+    async run(session) {
+      await takeLock(app.db, session, lock)
+      const found = await findMatch(app.db, ownerId, sent, session)
+      if (!found) return create(app, ownerId, sent, session)
+      if (found.listing.listing_status === 'inactive') throw inactiveMatch(found.listing, found.match)
+      return update(app, found.listing, { sent, reading: 'partner' }, session)
+    },
+  }
+}
+
+async function create(
+  app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
+  ownerId: number,
+  sent: ListingPatch,
+  session: Session,
+): Promise<ListingWrite> {
+  const [id, content] = await Promise.all([
+    app.ids('listing'),
+    merge(app.ids, null, { sent, reading: 'partner' }),
+  ])
+  const listing = await insertListing(app, ownerId, { id, content }, session)
+  return { action: 'created', listing }
+}
+
+async function update(
+  app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
+  listing: StoredListing,
+  change: Change,
+  session: Session,
+): Promise<ListingWrite> {
+  const content = await merge(app.ids, listing.content, change)
+  await replaceContent(app, listing, content, session)
+  return { action: 'updated', listing: { ...listing, content } }
+}
+
+/** The fields to be merged into a listing. */
+interface Change {
+  sent: ListingPatch
+  reading: IdReading
+}
+
+/**
+ * Merges a change into a listing's content, and takes ids for new room types and rooms. `current` is null for a new
+ * listing. Sequences are not part of the transaction, so no other writer waits for the ids, and a transaction that is
+ * repeated leaves a gap.
+ *
+ * @throws DomainError `validation` if what was sent does not fit the listing, or if the listing becomes too large
+ */
+async function merge(
+  ids: IdSource,
+  current: ListingContent | null,
+  { sent, reading }: Change,
+): Promise<ListingContent> {
+  const merged = mergeListing(current, sent, reading)
+  const take = (name: 'room_type' | 'room', amount: number) => (amount > 0 ? ids(name, amount) : 0)
+  const [roomType, room] = await Promise.all([
+    take('room_type', merged.lacking.roomTypes),
+    take('room', merged.lacking.rooms),
+  ])
+  const content = withNewIds(merged, { roomType, room })
+  requireSize(content)
+  return content
 }
 
 /**
@@ -29,38 +119,32 @@ const maxBytes = 1024 * 1024
  */
 const maxRooms = 2000
 
-/**
- * Prepares the write of `POST /v1/listings`, which updates the host's matching listing or, if there is none, creates a
- * new one. Such writes run one at a time per host, so that concurrent identical creates result in a single listing.
- *
- * @throws DomainError `validation`; when run, also `listing_conflict` if the match is inactive, or `conflict` with a
- * retry time if a concurrent request changed the listing
- */
-export async function prepareListing(
-  { db, clock, ids: source }: Pick<AppContext, 'db' | 'clock' | 'ids'>,
-  ownerId: number,
-  sent: ListingPatch,
-): Promise<UnitOfWork<ListingWrite>> {
-  const lock = listingLock(ownerId)
-  const [seen] = await Promise.all([findMatch(db, ownerId, sent), ensureLock(db, lock)])
-  const ids = await reserveIds(source, seen?.listing.content ?? null, sent, 'partner')
-  const newListingId = seen ? undefined : await source('listing')
-  return {
-    queue: lock.name,
-    async run(session) {
-      await takeLock(db, session, lock)
-      const found = await findMatch(db, ownerId, sent, session)
-      if (found) {
-        if (found.listing.listing_status === 'inactive') throw inactiveMatch(found.listing, found.match)
-        const change = { sent, reading: 'partner', ids: ids() } as const
-        return update({ db, clock }, found.listing, change, session)
-      }
-      if (newListingId === undefined) throw changedMeanwhile()
-      const content = merge(null, { sent, reading: 'partner', ids: ids() })
-      const listing = await insertListing({ db, clock }, ownerId, { id: newListingId, content }, session)
-      return { action: 'created', listing }
-    },
-  }
+/** @throws DomainError `validation` if the listing has too many rooms or is too large */
+function requireSize(content: ListingContent): void {
+  if (content.room_types.reduce((sum, { rooms }) => sum + rooms.length, 0) > maxRooms)
+    throw invalidField('room_types', `A listing must have at most ${maxRooms} rooms`, 'max')
+  if (Buffer.byteLength(JSON.stringify(content)) > maxBytes)
+    throw invalidField('body', `The listing must be at most ${maxBytes} bytes as JSON`, 'max')
+}
+
+/** Returns the 409 error for a listing that matches an inactive one (contract, Listing conflict detail). */
+export function inactiveMatch(
+  listing: Pick<StoredListing, 'id'>,
+  { method, confidence }: Match,
+): DomainError {
+  const entries: [string, string][] = [
+    ['action', 'skipped'],
+    ['listing_id', String(listing.id)],
+    ['match.matched', 'true'],
+    ['match.method', method],
+    ['match.confidence.level', confidence.level],
+    ['match.confidence.score', String(confidence.score)],
+  ]
+  return new DomainError(
+    'listing_conflict',
+    'The listing matches an inactive listing',
+    entries.map(([path, message]) => ({ path, code: 'conflict', message })),
+  )
 }
 
 /**
@@ -88,129 +172,37 @@ const maxPatches = 50
  * its content has not changed since it was read.
  */
 async function patchFields(
-  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
+  app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
   ownerId: number,
   id: number | undefined,
   sent: ListingPatch,
 ): Promise<ListingWrite> {
   for (let patch = 0; patch < maxPatches; patch += 1) {
-    const listing = withPrices(await findListing(db, ownerId, id))
-    const content = merge(listing.content, { sent, reading: 'internal', ids: newIds(none, none) })
-    if (await changeFields({ db, clock }, listing, content))
+    const listing = await findListing(app.db, ownerId, id)
+    const content = await merge(app.ids, listing.content, { sent, reading: 'internal' })
+    if (await changeFields(app, listing, content))
       return { action: 'updated', listing: { ...listing, content } }
     await Bun.sleep(Math.random() * patch)
   }
   throw changedMeanwhile()
 }
 
+/** Returns the error for a listing that other requests keep changing between the look-up and the write. */
+function changedMeanwhile(): DomainError {
+  return new DomainError('conflict', 'Another request is changing the same listing; try again', [], 1)
+}
+
 async function patchInTurn(
-  { db, clock, ids: source }: Pick<AppContext, 'db' | 'clock' | 'ids'>,
+  app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
   ownerId: number,
   id: number | undefined,
   sent: ListingPatch,
 ): Promise<ListingWrite> {
   const lock = listingLock(ownerId)
-  const mayAdd = (sent.room_types?.length ?? 0) > 0
-  const content = mayAdd ? (await findListing(db, ownerId, id)).content : null
-  const ids = await reserveIds(source, content, sent, 'internal')
-  await ensureLock(db, lock)
-  return inTransaction(db, lock.name, async (session) => {
-    await takeLock(db, session, lock)
-    const change = { sent, reading: 'internal', ids: ids() } as const
-    return update({ db, clock }, await findListing(db, ownerId, id, session), change, session)
+  await ensureLock(app.db, lock)
+  return inTransaction(app.db, lock.name, async (session) => {
+    await takeLock(app.db, session, lock)
+    const listing = await findListing(app.db, ownerId, id, session)
+    return update(app, listing, { sent, reading: 'internal' }, session)
   })
-}
-
-async function update(
-  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  stored: StoredListing,
-  change: Change,
-  session: Session,
-): Promise<ListingWrite> {
-  const listing = withPrices(stored)
-  const content = merge(listing.content, change)
-  await replaceContent({ db, clock }, listing, content, session)
-  return { action: 'updated', listing: { ...listing, content } }
-}
-
-/** The fields to be merged into a listing, and ids for new room types and rooms. */
-interface Change {
-  sent: ListingPatch
-  reading: IdReading
-  ids: NewIds
-}
-
-function merge(current: ListingContent | null, { sent, reading, ids }: Change): ListingContent {
-  const content = mergeListing(current, sent, reading, ids)
-  if (content.room_types.reduce((sum, { rooms }) => sum + rooms.length, 0) > maxRooms)
-    throw invalidField('room_types', `A listing must have at most ${maxRooms} rooms`, 'max')
-  if (Buffer.byteLength(JSON.stringify(content)) > maxBytes)
-    throw invalidField('body', `The listing must be at most ${maxBytes} bytes as JSON`, 'max')
-  return content
-}
-
-/**
- * Reserves ids for new room types and rooms before the transaction, because ids must not be reserved within it. If a
- * trial merge with the stored content adds no room type or room, no ids are reserved. Otherwise, one id is reserved for
- * each room type and room that was sent. Each transaction attempt calls the returned function, which starts over at the
- * first reserved id.
- */
-async function reserveIds(
-  source: IdSource,
-  current: ListingContent | null,
-  sent: ListingPatch,
-  reading: IdReading,
-): Promise<() => NewIds> {
-  const needed = { roomTypes: 0, rooms: 0 }
-  mergeListing(current, sent, reading, { roomType: () => ++needed.roomTypes, room: () => ++needed.rooms })
-  const isNew = needed.roomTypes + needed.rooms > 0
-  const roomTypes = isNew ? (sent.room_types?.length ?? 0) : 0
-  const rooms = isNew ? (sent.room_types ?? []).reduce((sum, { rooms }) => sum + (rooms?.length ?? 0), 0) : 0
-  const firstRoomType = roomTypes > 0 ? await source('room_type', roomTypes) : 0
-  const firstRoom = rooms > 0 ? await source('room', rooms) : 0
-  return () => newIds({ first: firstRoomType, amount: roomTypes }, { first: firstRoom, amount: rooms })
-}
-
-interface Block {
-  first: number
-  amount: number
-}
-
-const none: Block = { first: 0, amount: 0 }
-
-function newIds(roomTypes: Block, rooms: Block): NewIds {
-  return { roomType: counter(roomTypes), room: counter(rooms) }
-}
-
-function counter({ first, amount }: Block): () => number {
-  let next = first
-  return () => {
-    if (next === first + amount) throw changedMeanwhile()
-    return next++
-  }
-}
-
-/** Returns the error for a listing that another request changed between the lookup and the write. */
-function changedMeanwhile(): DomainError {
-  return new DomainError('conflict', 'Another request is changing the same listing; try again', [], 1)
-}
-
-/** Returns the 409 error for a listing that matches an inactive one (contract, Listing conflict detail). */
-export function inactiveMatch(
-  listing: Pick<StoredListing, 'id'>,
-  { method, confidence }: Match,
-): DomainError {
-  const entries: [string, string][] = [
-    ['action', 'skipped'],
-    ['listing_id', String(listing.id)],
-    ['match.matched', 'true'],
-    ['match.method', method],
-    ['match.confidence.level', confidence.level],
-    ['match.confidence.score', String(confidence.score)],
-  ]
-  return new DomainError(
-    'listing_conflict',
-    'The listing matches an inactive listing',
-    entries.map(([path, message]) => ({ path, code: 'conflict', message })),
-  )
 }

@@ -6,8 +6,8 @@ import { field, schemaOf } from '../mongo/fields.ts'
 export const sequenceModel = modelOf('sequences', schemaOf({ _id: field.text, value: field.number }))
 
 /**
- * Allocates `amount` consecutive ids and returns the first. Do not call this within a request's transaction, because
- * all writers would then wait for one another. Ids that are never used leave gaps.
+ * Allocates `amount` consecutive ids and returns the first. It takes no session, because if it were part of a
+ * transaction, all writers would wait for one another. Ids that are never used leave gaps.
  */
 export async function nextIds(db: Db, name: string, amount = 1): Promise<number> {
   const { value } = await retryDuplicate(() =>

@@ -12,8 +12,9 @@ import type { Fault } from './rule.ts'
 export async function injectFault(
   app: Pick<AppContext, 'heldRequests'>,
   { fault, retry_after_seconds, delay_milliseconds }: Fault,
-  { request, set, limits }: Arrival,
+  arrival: Arrival,
 ): Promise<void> {
+  const { set, limits } = arrival
   switch (fault) {
     case 'rate_limited': {
       const waitMilliseconds = retry_after_seconds * 1000
@@ -31,7 +32,7 @@ export async function injectFault(
     case 'lost_request':
       throw new ReadyResponse(() => lost())
     case 'slow':
-      await delay(app, request, limits.key.id, delay_milliseconds)
+      await delay(app, arrival, delay_milliseconds)
   }
 }
 
@@ -41,11 +42,10 @@ export async function injectFault(
  */
 async function delay(
   { heldRequests }: Pick<AppContext, 'heldRequests'>,
-  request: Request,
-  keyId: number,
+  { request, facts, limits }: Arrival,
   milliseconds: number,
 ): Promise<void> {
-  const slot = await heldRequests.take(request, keyId, 'slow')
+  const slot = await heldRequests.take(facts, limits.key.id, 'slow')
   if (!slot) return
   const over = AbortSignal.any([request.signal, heldRequests.ending, AbortSignal.timeout(milliseconds)])
   await new Promise((resolve) => {

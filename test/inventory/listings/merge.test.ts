@@ -3,25 +3,25 @@ import { describe, expect, test } from 'vitest'
 import { complete } from '../../../src/http/schema/complete.ts'
 import { normalize } from '../../../src/http/schema/normalize.ts'
 import { ListingCreate, ListingPatch } from '../../../src/inventory/listings/fields.ts'
-import { type IdReading, mergeListing } from '../../../src/inventory/listings/merge.ts'
+import { type IdReading, mergeListing, withNewIds } from '../../../src/inventory/listings/merge.ts'
 import type { ListingContent } from '../../../src/inventory/listings/model.ts'
 import { valuesOf } from '../../support/schema-arbitrary.ts'
 import { runs } from '../../support/soak.ts'
 
-/** Returns functions that issue ids, starting at 1000. */
-function newIds() {
-  let next = 1000
-  return { roomType: () => next++, room: () => next++ }
+/** Ids from here on belong to no element. */
+let free = 1000
+
+/** Merges a valid body, and gives a new id to each new element. */
+function mergeValid(current: ListingContent | null, sent: ListingPatch, reading: IdReading) {
+  const merged = mergeListing(current, sent, reading)
+  const { roomTypes, rooms } = merged.lacking
+  const first = { roomType: free, room: free + roomTypes }
+  free += roomTypes + rooms
+  return withNewIds(merged, first)
 }
 
-function merge(
-  current: ListingContent | null,
-  sent: object,
-  reading: IdReading = 'internal',
-  ids = newIds(),
-) {
-  return mergeListing(current, normalize(ListingPatch, sent), reading, ids)
-}
+const merge = (current: ListingContent | null, sent: object, reading: IdReading = 'internal') =>
+  mergeValid(current, normalize(ListingPatch, sent), reading)
 
 const base = () =>
   merge(
@@ -101,6 +101,46 @@ describe('mergeListing()', () => {
     expect(merged.room_types[0]?.rooms.map(({ partner_id }) => partner_id)).toEqual(['r1', '7', 'r9'])
   })
 
+  test.each([
+    { what: 'nothing', sent: {}, lacking: { roomTypes: 0, rooms: 0 } },
+    {
+      what: 'known elements',
+      sent: { room_types: [{ id: 'a', rooms: [{ id: 'r1' }] }] },
+      lacking: { roomTypes: 0, rooms: 0 },
+    },
+    {
+      what: 'a room of a known room type',
+      sent: { room_types: [{ id: 'a', rooms: [{ id: 'r9' }] }] },
+      lacking: { roomTypes: 0, rooms: 1 },
+    },
+    {
+      what: 'a room type with two rooms',
+      sent: { room_types: [{ rooms: [{}, {}] }] },
+      lacking: { roomTypes: 1, rooms: 2 },
+    },
+  ])('counts the ids that are lacking once $what is sent', ({ sent, lacking }) => {
+    expect(mergeListing(base(), sent, 'partner').lacking).toEqual(lacking)
+  })
+
+  test('gives new elements the ids that follow the first ones, and keeps the ids of all others', () => {
+    const before = base()
+    const [a, b] = before.room_types
+    const sent = {
+      room_types: [
+        { name: 'C', rooms: [{}, {}] },
+        { id: 'a', rooms: [{}] },
+        { name: 'D', rooms: [{}] },
+      ],
+    }
+    const { room_types } = withNewIds(mergeListing(before, sent, 'partner'), { roomType: 50, room: 70 })
+    expect(room_types.map(({ id, rooms }) => ({ id, rooms: rooms.map((room) => room.id) }))).toEqual([
+      { id: a?.id, rooms: [...(a?.rooms ?? []).map(({ id }) => id), 70] },
+      { id: b?.id, rooms: [] },
+      { id: 50, rooms: [71, 72] },
+      { id: 51, rooms: [73] },
+    ])
+  })
+
   test('refuses an integer that is not an id of this listing, a repeated id and a cleared name', () => {
     const before = base()
     const id = before.room_types[0]?.id
@@ -145,7 +185,7 @@ function withoutNullName<T extends object>(element: T): T {
 
 const read = (content: ListingContent) => complete(ListingPatch, content)
 const post = (current: ListingContent | null, body: object) =>
-  mergeListing(current, normalize(ListingCreate, body), 'partner', newIds())
+  mergeValid(current, normalize(ListingCreate, body), 'partner')
 const often = runs(100)
 
 /** Returns our ids and the partner's ids of all room types and rooms, in order. */
