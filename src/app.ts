@@ -8,6 +8,7 @@ import { certificationRoutes } from './certification/routes.ts'
 import { consumerRoutes } from './changes/consumers/routes.ts'
 import { digestRoutes } from './changes/digest/routes.ts'
 import { feedRoutes } from './changes/feed/routes.ts'
+import { integrationHealthRoutes } from './changes/health/routes.ts'
 import { webhookRoutes } from './changes/webhooks/manage/routes.ts'
 import { DomainError } from './core/errors.ts'
 import { traceOfRequest, withTrace } from './core/trace.ts'
@@ -143,5 +144,6 @@ function v1Routes(app: AppContext) {
     .use(feedRoutes(app))
     .use(digestRoutes(app))
     .use(consumerRoutes(app))
+    .use(integrationHealthRoutes(app))
     .use(webhookRoutes(app))
 }

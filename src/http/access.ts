@@ -60,9 +60,9 @@ export interface Access {
   deprecated?: Deprecation
   /**
    * `skips` if none of the environment's own steps run for the route; `steers` if the route controls how the
-   * environment behaves.
+   * environment behaves; `spared` if the environment injects no faults into the route.
    */
-  environment?: 'skips' | 'steers'
+  environment?: 'skips' | 'steers' | 'spared'
   /** Errors specific to this route. The documentation adds the errors that the fields above imply. */
   errors?: ErrorKind[]
 }

@@ -93,15 +93,46 @@ export interface Usage {
   flush(): Promise<void>
 }
 
-/** Notes how far each key has read the feeds. */
+/** The feeds of which is noted how far each key has read them. */
+export type ReadFeed = 'bookings' | 'messages'
+
+/** A key in an environment. Its reads are its own, also in its sandbox. */
+export interface Reader {
+  keyId: number
+  /** The host or sandbox whose feeds the key reads. */
+  ownerId: number
+}
+
+/** A read of a feed without filters. */
+export interface FeedRead {
+  /** Version up to which the read has shown everything; null if it has shown nothing. */
+  version: Date | null
+  /** Time of the read, on the environment's clock. */
+  at: Date
+}
+
+/** How far a key has read each feed; null for a feed that it has never read. */
+export type ReaderPositions = Record<
+  ReadFeed,
+  | (FeedRead & {
+      /** The last time at which `version` moved forward. */
+      movedAt: Date | null
+    })
+  | null
+>
+
+/** A reader, with the positions that its key's own document holds: those on live data. */
+export interface StoredReader {
+  ownerId: number
+  ofKey: ReaderPositions
+}
+
+/** Notes how far each key has read the feeds (decisions §28 and §29). */
 export interface FeedReads {
-  /**
-   * Notes that a key has read a page without filters.
-   *
-   * @param version the version up to which the page shows that the key has read the feed; null if it shows nothing
-   */
-  note(caller: Pick<Caller, 'keyId' | 'isSandbox'>, feed: 'bookings' | 'messages', version: Date | null): void
-  /** Writes everything that is not yet written. */
+  note(reader: Reader, feed: ReadFeed, read: FeedRead): void
+  /** Returns the stored positions of several readers, in order. They are at most 2 s out of date. */
+  find(readers: StoredReader[]): Promise<ReaderPositions[]>
+  /** Writes all pending positions. */
   flush(): Promise<void>
 }
 

@@ -1,4 +1,5 @@
 import { KeyAuthorizer } from '../access/keys/authorizer.ts'
+import { keyReadStorage } from '../access/keys/reads-store.ts'
 import { UsageTracker } from '../access/keys/usage.ts'
 import { RequestJournal } from '../access/requests/journal.ts'
 import { type Bounds, bounds as certificationBounds } from '../certification/course/cases.ts'
@@ -89,7 +90,7 @@ async function composeOn(
   const clockWatch = new ClockWatch(db, log, wall)
   await clockWatch.measure()
   const usage = new UsageTracker(db, log)
-  const reads = new ReadTracker(db, log)
+  const reads = new ReadTracker(keyReadStorage(db), log)
   const topics = outboxTopics({ db, clock, config })
   const outbox = new OutboxWorker({ db, topics, clock, log, mayWork: () => clockWatch.isSound() })
   outbox.start()

@@ -1,3 +1,4 @@
+import { ReadTracker } from '../changes/reads/tracker.ts'
 import { WebhookWorker } from '../changes/webhooks/send/worker.ts'
 import { HostChanges } from '../host-clock/changes.ts'
 import type { AppContext } from '../http/context.ts'
@@ -10,7 +11,7 @@ import { type SandboxContext, sandboxContext } from './context.ts'
 import { takeHintFault } from './faults/choose.ts'
 import type { OwnedModel } from './lifecycle/documents-store.ts'
 import { sweepSandboxes } from './lifecycle/end.ts'
-import { sandboxDatabase } from './store.ts'
+import { sandboxDatabase, sandboxReadStorage } from './store.ts'
 import { type Observer, visitsOf } from './visit.ts'
 
 /** The sandbox assigns only ids above this value, which exceeds all ids in the contract and the fixtures. */
@@ -52,6 +53,7 @@ export async function openSandboxEnvironment(
   })
   webhooks.start()
   const ids = sequenceIds(db)
+  const reads = new ReadTracker(sandboxReadStorage(db), log)
   const sweeper = setInterval(() => {
     // If this process's clock is wrong, a new sandbox could appear to have expired.
     if (!live.clockWatch.isSound()) return
@@ -76,6 +78,7 @@ export async function openSandboxEnvironment(
     ids,
     outbox,
     changes,
+    reads,
     webhooks,
     environment: { name: 'sandbox', visit },
     models,
@@ -85,7 +88,7 @@ export async function openSandboxEnvironment(
     context,
     async close() {
       clearInterval(sweeper)
-      await Promise.all([webhooks.stop().then(() => changes.close()), outbox.stop()])
+      await Promise.all([webhooks.stop().then(() => changes.close()), outbox.stop(), reads.close()])
     },
   }
 }

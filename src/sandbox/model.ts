@@ -1,3 +1,4 @@
+import { feedReadFields } from '../access/keys/feed-reads.ts'
 import { modelOf } from '../platform/mongo/collections.ts'
 import { field, type Stored, schemaOf } from '../platform/mongo/fields.ts'
 import type { FaultRule } from './faults/rule.ts'
@@ -22,6 +23,8 @@ const fields = {
   rules_id: field.textOrNull,
   /** Id of the certification that is observing the sandbox and injecting faults into it; null if there is none. */
   observer_id: field.numberOrNull,
+  /** How far the sandbox's key has read the sandbox's feeds. */
+  ...feedReadFields,
 }
 
 /**

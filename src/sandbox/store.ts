@@ -1,4 +1,5 @@
 import type { FilterQuery } from 'mongoose'
+import { nothingRead, positionsOf, type ReadStorage, readUpdates } from '../access/keys/feed-reads.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import type { FaultRule } from './faults/rule.ts'
 import { type Sandbox, sandboxModel } from './model.ts'
@@ -197,3 +198,22 @@ export async function endObservation(db: Db, keyId: number, observerId: number):
     { $set: { observer_id: null, rules: [], rules_id: crypto.randomUUID() } },
   )
 }
+
+/** Stores how far keys have read their sandboxes' feeds, in the sandboxes' own documents. */
+export function sandboxReadStorage(db: Db): ReadStorage {
+  return {
+    idOf: ({ ownerId }) => ownerId,
+    async write(reads) {
+      const updates = [...reads].flatMap(([_id, ofSandbox]) => readUpdates({ _id, state: 'open' }, ofSandbox))
+      await sandboxModel(db).collection.bulkWrite(updates)
+    },
+    async find(readers) {
+      const _id = { $in: readers.map(({ ownerId }) => ownerId) }
+      const found = await sandboxModel(db).find({ _id }, readPositions).lean()
+      const stored = new Map(found.map((sandbox) => [sandbox._id, sandbox]))
+      return readers.map(({ ownerId }) => positionsOf(stored.get(ownerId) ?? nothingRead))
+    },
+  }
+}
+
+const readPositions = Object.fromEntries(Object.keys(nothingRead).map((name) => [name, 1]))

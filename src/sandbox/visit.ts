@@ -108,6 +108,7 @@ class SandboxVisit implements Visit {
       if (!this.isObserved) return
       throw new DomainError('conflict', 'A certification is running and controls this sandbox until it ends')
     }
+    if (access.environment === 'spared') return
     const fault = await this.takeFault()
     if (!fault) return
     this.fault = fault.fault

@@ -1,6 +1,7 @@
 import type { Permission } from '../../http/permissions.ts'
 import { modelOf } from '../../platform/mongo/collections.ts'
 import { type Field, field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
+import { feedReadFields } from './feed-reads.ts'
 
 const secretFields = {
   hash: field.text,
@@ -31,8 +32,7 @@ const fields = {
   allowed_from: field.list<string>(String) as Field<string[] | undefined>,
   usage_count: { ...field.number, default: 0 },
   last_used_at: field.momentOrNull,
-  /** Version up to which the key has read the booking feed; null until it first reads the feed. */
-  bookings_read: field.momentOrNull,
+  ...feedReadFields,
   /** The 20 most recent client addresses, newest first. */
   addresses: field.listOf({ address: field.text, last_used_at: field.moment }),
   created_at: field.moment,

@@ -1,12 +1,17 @@
 import type { Db } from '../../platform/mongo/connection.ts'
+import { type ReadStorage, readUpdates } from './feed-reads.ts'
 import { keyModel } from './model.ts'
 
-/** Stores the versions up to which keys have read the booking feed. A version that is stored already never falls. */
-export async function raiseReadVersions(db: Db, versions: Map<number, Date>): Promise<void> {
-  const operations = [...versions].map(([id, bookings_read]) => ({
-    updateOne: { filter: { id }, update: { $max: { bookings_read } } },
-  }))
-  if (operations.length > 0) await keyModel(db).bulkWrite(operations)
+/** Stores how far keys have read the live feeds, in the keys' own documents. */
+export function keyReadStorage(db: Db): ReadStorage {
+  return {
+    idOf: ({ keyId }) => keyId,
+    async write(reads) {
+      const updates = [...reads].flatMap(([id, ofKey]) => readUpdates({ id }, ofKey))
+      await keyModel(db).collection.bulkWrite(updates)
+    },
+    find: async (readers) => readers.map(({ ofKey }) => ofKey),
+  }
 }
 
 /** A host and the latest version up to which any of its keys has read the booking feed. */

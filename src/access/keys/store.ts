@@ -4,6 +4,7 @@ import type { Permission } from '../../http/permissions.ts'
 import { nextIds } from '../../platform/ids/sequences.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { findHost } from '../hosts/store.ts'
+import { nothingRead } from './feed-reads.ts'
 import { type ApiKey, keyModel } from './model.ts'
 import { createApiKey, hashApiKey, shownLength } from './secret.ts'
 import { keyStatus } from './status.ts'
@@ -47,7 +48,7 @@ export async function mintKey(db: Db, clock: Clock, input: NewKey): Promise<Mint
     allowed_from: input.allowedFrom ?? [],
     usage_count: 0,
     last_used_at: null,
-    bookings_read: null,
+    ...nothingRead,
     addresses: [],
     created_at: clock(),
   }

@@ -12,6 +12,8 @@ const fields = {
   /** Version of the last change that the poller has handled; null at the beginning of the feed. */
   acknowledged: field.momentOrNull,
   acknowledged_at: field.momentOrNull,
+  /** The last time at which the consumer moved forward, or the time of its creation. */
+  progressed_at: field.moment,
 }
 
 /** A named position in a feed, stored for a poller without a disk. */

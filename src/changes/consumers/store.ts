@@ -25,6 +25,16 @@ export function listConsumers(db: Db, owner: ConsumerSet): Promise<Consumer[]> {
   return consumerModel(db).find(owner, { _id: 0 }).sort({ name: 1 }).lean()
 }
 
+/** Returns the consumers of several keys, in any order. */
+export function findConsumersOfKeys(
+  db: Db,
+  readers: { ownerId: number; keyId: number }[],
+): Promise<Consumer[]> {
+  const owner_id = { $in: [...new Set(readers.map(({ ownerId }) => ownerId))] }
+  const key_id = { $in: readers.map(({ keyId }) => keyId) }
+  return consumerModel(db).find({ owner_id, key_id }, { _id: 0 }).lean()
+}
+
 /** Returns the consumer with this name, or null. */
 export function findConsumerIfAny(db: Db, owner: ConsumerSet, name: string): Promise<Consumer | null> {
   return consumerModel(db)
@@ -54,17 +64,29 @@ export async function insertConsumer(db: Db, consumer: Consumer): Promise<boolea
   }
 }
 
-/** Moves a consumer to a version. The consumer moves back only if `mayGoBack` is true. */
-export async function moveConsumer(
+/** Moves a consumer forward to a version. Returns false if the consumer is not behind it, or is gone. */
+export async function moveConsumerForward(
   db: Db,
   owner: ConsumerSet,
   name: string,
-  { to, mayGoBack }: { to: Pick<Consumer, 'acknowledged' | 'acknowledged_at'>; mayGoBack: boolean },
-): Promise<void> {
-  // The beginning of the feed is not ahead of any position.
-  if (to.acknowledged === null && !mayGoBack) return
+  to: { acknowledged: Date; acknowledged_at: Date },
+): Promise<boolean> {
   const behind = { $or: [{ acknowledged: null }, { acknowledged: { $lt: to.acknowledged } }] }
-  await consumerModel(db).updateOne({ ...owner, name, ...(mayGoBack ? {} : behind) }, { $set: to })
+  const { matchedCount } = await consumerModel(db).updateOne(
+    { ...owner, name, ...behind },
+    { $set: { ...to, progressed_at: to.acknowledged_at } },
+  )
+  return matchedCount > 0
+}
+
+/** Moves a consumer to a position that is not ahead of it, or to the beginning of the feed. That is no progress. */
+export async function moveConsumerBack(
+  db: Db,
+  owner: ConsumerSet,
+  name: string,
+  to: Pick<Consumer, 'acknowledged' | 'acknowledged_at'>,
+): Promise<void> {
+  await consumerModel(db).updateOne({ ...owner, name }, { $set: to })
 }
 
 /**

@@ -15,7 +15,8 @@ import {
   findConsumerIfAny,
   insertConsumer,
   listConsumers,
-  moveConsumer,
+  moveConsumerBack,
+  moveConsumerForward,
 } from './store.ts'
 
 /** Maximum number of consumers per key and feed. */
@@ -37,20 +38,34 @@ export async function putConsumer(
   const version = acknowledged === null ? null : parseFeedTime(acknowledged)
   await requireKnown(db, caller.ownerId, feed, version)
   const owner = consumerSetOf(caller, feed)
-  const position = {
-    acknowledged: version,
-    acknowledged_at: version === null ? null : clock(caller.ownerId),
-  }
+  const now = clock(caller.ownerId)
+  const position = { acknowledged: version, acknowledged_at: version === null ? null : now }
   for (;;) {
     if (await findConsumerIfAny(db, owner, name)) {
-      await moveConsumer(db, owner, name, { to: position, mayGoBack: seek })
+      await moveConsumer(db, owner, name, position, seek)
       const moved = await findConsumerIfAny(db, owner, name)
       if (moved) return moved
     }
     const slot = await freeSlot(db, owner)
-    const consumer = { ...owner, name, slot, ...position }
+    const consumer = { ...owner, name, slot, ...position, progressed_at: now }
     if (await insertConsumer(db, consumer)) return consumer
   }
+}
+
+/** Moves a consumer forward, or back if `seek` is true. The beginning of the feed is not ahead of any position. */
+async function moveConsumer(
+  db: Db,
+  owner: ConsumerSet,
+  name: string,
+  position: Pick<Consumer, 'acknowledged' | 'acknowledged_at'>,
+  seek: boolean,
+): Promise<void> {
+  const { acknowledged, acknowledged_at } = position
+  const isForward =
+    acknowledged !== null &&
+    acknowledged_at !== null &&
+    (await moveConsumerForward(db, owner, name, { acknowledged, acknowledged_at }))
+  if (seek && !isForward) await moveConsumerBack(db, owner, name, position)
 }
 
 /** Returns the problems with a consumer's name, which are reported together with the body's problems. */

@@ -165,7 +165,8 @@ function noteRead<Row>(
   { position, last }: { position: Position; last: Row | undefined },
 ): void {
   if (isFiltered(position)) return
+  const at = clock(caller.ownerId)
   const { start } = position
   const lastVersion = last === undefined ? null : feed.versionOf(last)
-  reads.note(caller, feed.name, readVersion({ start, last: lastVersion, now: clock() }))
+  reads.note(caller, feed.name, { version: readVersion({ start, last: lastVersion, now: at }), at })
 }

@@ -84,6 +84,18 @@ export function findEnabledWebhooks(
     .toArray()
 }
 
+/** Returns all webhooks of some keys, on or off, in any order. */
+export function findWebhooksOfKeys(
+  db: Db,
+  readers: { ownerId: number; keyId: number }[],
+): Promise<Webhook[]> {
+  const owner_id = { $in: [...new Set(readers.map(({ ownerId }) => ownerId))] }
+  const created_by = { $in: readers.map(({ keyId }) => keyId) }
+  return webhookModel(db)
+    .collection.find<Webhook>({ owner_id, created_by }, { projection: { _id: 0 } })
+    .toArray()
+}
+
 /** Returns true if any host has a webhook. */
 export async function hasWebhooks(db: Db): Promise<boolean> {
   return (await webhookModel(db).exists({})) !== null

@@ -212,6 +212,7 @@ function exampleOf(name: string, status: string, isSandbox: boolean): unknown {
 export const tags = [
   { name: 'Host', description: 'The host account that the key acts for' },
   { name: 'Key', description: 'Permissions of the key and what remains of its rate limit' },
+  { name: 'Health', description: 'Whether the integration is quiet or broken' },
   { name: 'Users', description: "The host's guests, who are created once and then make bookings" },
   {
     name: 'Listings',

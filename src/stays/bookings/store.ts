@@ -2,6 +2,7 @@ import { notFound } from '../../core/errors.ts'
 import { advanceHostClock, versionAt } from '../../host-clock/store.ts'
 import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { countFollowing, type FollowingAll } from '../../platform/mongo/following.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
 import { rowReader } from '../../platform/mongo/raw-rows.ts'
 import { bookingModel, type StoredBooking } from './model.ts'
@@ -258,6 +259,17 @@ export async function findVersionFromEnd(
   const range = { ...filter, ...afterVersion(after, until) }
   const found = await bookingModel(db).collection.findOne<Pick<StoredBooking, 'updated_at'>>(range, options)
   return found?.updated_at ?? null
+}
+
+/** Returns what follows each of some positions among a host's changes; see {@link countFollowing}. */
+export function countChangesAfterEach(
+  db: Db,
+  ownerId: number,
+  positions: number[],
+  limit: number,
+): Promise<FollowingAll> {
+  const { collection } = bookingModel(db)
+  return countFollowing({ collection, field: 'updated_at', ownerId }, positions, limit)
 }
 
 function afterVersion(version: Date | null, until?: Date) {

@@ -3,6 +3,7 @@ import { type PageRequest, skipOf } from '../../http/pagination.ts'
 import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { busy, retryDuplicate } from '../../platform/mongo/errors.ts'
+import { countFollowing, type FollowingAll } from '../../platform/mongo/following.ts'
 import { type Conversation, conversationModel, messageModel, type StoredMessage } from './model.ts'
 
 /** Identifies a booking's conversation by host and booking id. */
@@ -73,6 +74,17 @@ export async function findMessageVersionFromEnd(
   const range = { ...filter, ...afterVersion(after, until) }
   const found = await messageModel(db).collection.findOne<Pick<StoredMessage, 'version'>>(range, options)
   return found?.version ?? null
+}
+
+/** Returns what follows each of some positions among a host's messages; see {@link countFollowing}. */
+export function countMessagesAfterEach(
+  db: Db,
+  ownerId: number,
+  positions: number[],
+  limit: number,
+): Promise<FollowingAll> {
+  const { collection } = messageModel(db)
+  return countFollowing({ collection, field: 'version', ownerId }, positions, limit)
 }
 
 function afterVersion(version: Date | null, until?: Date) {

@@ -1,0 +1,159 @@
+import { positionsOf } from '../../access/keys/feed-reads.ts'
+import type { ApiKey } from '../../access/keys/model.ts'
+import { readTotalsOfKeys } from '../../access/requests/counts-store.ts'
+import type { KindCounts } from '../../access/requests/kinds.ts'
+import { findClocks } from '../../host-clock/change-store.ts'
+import type { HostClock } from '../../host-clock/model.ts'
+import type { AppContext, ReaderPositions } from '../../http/context.ts'
+import { findUnpricedListings } from '../../inventory/listings/unpriced-store.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
+import type { Following } from '../../platform/mongo/following.ts'
+import { countChangesAfterEach } from '../../stays/bookings/store.ts'
+import { countMessagesAfterEach } from '../../stays/messages/store.ts'
+import type { Consumer } from '../consumers/model.ts'
+import { findConsumersOfKeys } from '../consumers/store.ts'
+import { findWebhooksOfKeys } from '../webhooks/store.ts'
+import {
+  type ConsumerHealth,
+  countedUnread,
+  type FeedHealth,
+  type HealthFacts,
+  type HealthFeed,
+  healthFeeds,
+} from './findings.ts'
+
+/** What reading a key's health needs of an environment. */
+export type HealthContext = Pick<AppContext, 'db' | 'liveDb' | 'clock' | 'reads'>
+
+/** A key in an environment, whose integration is judged. */
+export interface Subject {
+  key: ApiKey
+  /** The host, or the key's sandbox. */
+  ownerId: number
+}
+
+/** Period over which requests are counted. */
+const countedMilliseconds = 3_600_000
+
+/** How a feed's versions are counted, and where the host's clock keeps the newest. */
+const feedVersions = {
+  bookings: { counter: 'last', countAfterEach: countChangesAfterEach },
+  messages: { counter: 'messages_last', countAfterEach: countMessagesAfterEach },
+} as const
+
+/**
+ * Reads what the findings of several keys depend on, in order. Everything is stored anyway. For one key this takes at
+ * most eight commands, however many bookings there are (decisions §29).
+ */
+export async function readFacts(app: HealthContext, subjects: Subject[]): Promise<HealthFacts[]> {
+  const { db, liveDb, clock, reads } = app
+  const readers = subjects.map(({ key, ownerId }) => ({ keyId: key.id, ownerId }))
+  const realNow = clock()
+  const hourAgo = new Date(realNow.getTime() - countedMilliseconds)
+  const keys = subjects.map(({ key }) => key)
+  const listed = subjects.filter(({ key }) => key.permissions.includes('listings.read'))
+  const stored = subjects.map(({ key, ownerId }) => ({ ownerId, ofKey: positionsOf(key) }))
+  const owners = listed.map(({ ownerId }) => ownerId)
+  const [positions, consumers, webhooks, counts, unpriced] = await Promise.all([
+    reads.find(stored),
+    findConsumersOfKeys(db, readers),
+    findWebhooksOfKeys(db, readers),
+    readTotalsOfKeys(liveDb, keys, hourAgo),
+    findUnpricedListings(db, owners),
+  ])
+  const clocks = subjects.length > 1 ? await clocksOf(db, subjects) : null
+  const facts: HealthFacts[] = []
+  for (const [index, { key, ownerId }] of subjects.entries()) {
+    const isOwn = (one: { owner_id: number }) => one.owner_id === ownerId
+    const mayReadFeeds = key.permissions.includes('bookings.read')
+    const consumersOfKey = consumers.filter((one) => one.key_id === key.id && isOwn(one))
+    const reading = {
+      ownerId,
+      positions: positions[index] as ReaderPositions,
+      consumers: consumersOfKey,
+      clock: clocks?.get(ownerId) ?? (clocks ? noClock : undefined),
+    }
+    const feeds = mayReadFeeds ? await readFeeds(db, reading) : null
+    facts.push({
+      now: clock(ownerId),
+      realNow,
+      feeds: feeds?.health ?? null,
+      consumers: feeds?.consumers ?? [],
+      webhooks: webhooks.filter((one) => one.created_by === key.id && isOwn(one)),
+      keyExpiresAt: key.expires_at,
+      requests: { ...noRequests, ...(counts.get(key.id) as KindCounts | undefined) },
+      unpricedListings: listed.some((one) => one.key.id === key.id) ? (unpriced.get(ownerId) ?? []) : [],
+    })
+  }
+  return facts
+}
+
+/** The clock of an owner that has none yet. */
+const noClock = { last: 0, messages_last: 0 }
+type FeedClock = Pick<HostClock, 'last' | 'messages_last'>
+
+const noRequests = { succeeded: 0, refused: 0, limited: 0, failed: 0, unanswered: 0 }
+
+async function clocksOf(db: Db, subjects: { ownerId: number }[]): Promise<Map<number, HostClock>> {
+  const clocks = await findClocks(db, [...new Set(subjects.map(({ ownerId }) => ownerId))])
+  return new Map(clocks.map((clock) => [clock._id, clock]))
+}
+
+/** One key's positions in its owner's feeds. */
+interface Reading {
+  ownerId: number
+  positions: ReaderPositions
+  consumers: Consumer[]
+  /** Undefined if it has not been read. A feed whose clock has not passed any position need not be read. */
+  clock: FeedClock | undefined
+}
+
+async function readFeeds(db: Db, reading: Reading) {
+  const { ownerId, positions, consumers } = reading
+  const [bookings, messages] = await Promise.all([
+    followingOf(db, 'bookings', reading),
+    followingOf(db, 'messages', reading),
+  ])
+  const following = { bookings, messages }
+  let { clock } = reading
+  // A feed that shows nothing new does not show its newest version either.
+  if (clock === undefined && healthFeeds.some((feed) => following[feed].newest === null))
+    clock = (await clocksOf(db, [reading])).get(ownerId) ?? noClock
+  const healthOf = (feed: HealthFeed): FeedHealth => {
+    const read = positions[feed]
+    const last = clock?.[feedVersions[feed].counter] ?? 0
+    return {
+      newest: following[feed].newest ?? (last > 0 ? new Date(last * 1000) : null),
+      read: read && { ...read, unread: following[feed].after(read.version) },
+    }
+  }
+  return {
+    health: { bookings: healthOf('bookings'), messages: healthOf('messages') },
+    consumers: consumers.map(
+      ({ feed, name, acknowledged, progressed_at }): ConsumerHealth => ({
+        feed,
+        name,
+        progressedAt: progressed_at,
+        pending: following[feed].after(acknowledged),
+      }),
+    ),
+  }
+}
+
+const nothing: Following = { count: 0, oldest: null }
+
+/** Returns what follows the positions of a key and its consumers in a feed. */
+async function followingOf(db: Db, feed: HealthFeed, { ownerId, positions, consumers, clock }: Reading) {
+  const { counter, countAfterEach } = feedVersions[feed]
+  const ofConsumers = consumers.filter((one) => one.feed === feed).map(({ acknowledged }) => acknowledged)
+  const ofKey = positions[feed]
+  const versions = ofKey ? [ofKey.version, ...ofConsumers] : ofConsumers
+  const starts = versions.map((version) => version?.getTime() ?? 0)
+  const isCurrent = clock !== undefined && starts.every((start) => clock[counter] * 1000 <= start)
+  if (starts.length === 0 || isCurrent) return { newest: null, after: () => nothing }
+  const { newest, byPosition } = await countAfterEach(db, ownerId, starts, countedUnread)
+  return {
+    newest,
+    after: (version: Date | null) => byPosition.get(version?.getTime() ?? 0) ?? nothing,
+  }
+}

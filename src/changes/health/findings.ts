@@ -1,0 +1,281 @@
+import { toTimestamp } from '../../core/clock.ts'
+
+/**
+ * Says which findings hold for a key (decisions §29): a pure function from what is stored anyway (positions, counts and
+ * times) to what is wrong. `facts.ts` reads what goes in, the route shows what comes out, and the alarms compare it with
+ * what was open before. No text here contains anything that a guest or a partner wrote.
+ */
+
+export type Severity = 'warning' | 'failing'
+
+/** The kinds of findings, with their severity. */
+export const severities = {
+  feed_unread: 'failing',
+  consumer_behind: 'failing',
+  webhook_off: 'failing',
+  webhook_failing: 'warning',
+  key_expires: 'warning',
+  limit_reached: 'warning',
+  requests_refused: 'warning',
+  listing_without_price: 'warning',
+} as const satisfies Record<string, Severity>
+export type FindingCode = keyof typeof severities
+export const findingCodes = Object.keys(severities) as FindingCode[]
+
+/** The feeds of which a key has a position. */
+export const healthFeeds = ['bookings', 'messages'] as const
+export type HealthFeed = (typeof healthFeeds)[number]
+
+/** Maximum number of unread changes to count; the count stays at this number beyond it. */
+export const countedUnread = 10_000
+/** Maximum number of ids that a finding about listings names. */
+const namedListings = 20
+
+const minute = 60_000
+/** Age beyond which an unread change is a failure, and time for which progress excuses it. */
+export const unreadMilliseconds = 30 * minute
+/** Time for which a webhook may fail without a success. */
+export const failingMilliseconds = 15 * minute
+/** Time before a key's expiry at which it is announced. */
+export const expiryMilliseconds = 14 * 86_400_000
+/** Number of refused or limited requests in an hour from which they are reported. */
+export const reportedRequests = 20
+
+/** What is unread after one position in a feed. */
+export interface Unread {
+  /** Number of changes after the position, up to {@link countedUnread}. */
+  count: number
+  /** Version of the oldest of them, which is also its time; null if there is none. */
+  oldest: Date | null
+}
+
+/** How far a key has read a feed, and what it has not read. */
+export interface FeedHealth {
+  /** Version of the newest change; null if there is none. */
+  newest: Date | null
+  /** Null if the key has never read the feed. */
+  read: {
+    /** Null until a page has shown the key anything. */
+    version: Date | null
+    at: Date
+    /** The last time at which `version` moved forward. */
+    movedAt: Date | null
+    unread: Unread
+  } | null
+}
+
+export interface ConsumerHealth {
+  feed: HealthFeed
+  name: string
+  /** The last time at which the consumer moved forward, or the time of its creation. */
+  progressedAt: Date
+  pending: Unread
+}
+
+export interface WebhookHealth {
+  id: number
+  enabled: boolean
+  disabled_at: Date | null
+  disabled_reason: string | null
+  failing_since: Date | null
+}
+
+/** Numbers of a key's requests in the last 60 minutes, in both environments. */
+export interface RequestHealth {
+  succeeded: number
+  refused: number
+  limited: number
+  failed: number
+  unanswered: number
+}
+
+/** Everything that the findings of one key depend on. */
+export interface HealthFacts {
+  /** Current time in the environment, which is ahead of the real time if the sandbox's clock was moved. */
+  now: Date
+  /** Real time, which decides about the key's expiry everywhere. */
+  realNow: Date
+  /** Null if the key may not read the feeds. */
+  feeds: Record<HealthFeed, FeedHealth> | null
+  consumers: ConsumerHealth[]
+  webhooks: WebhookHealth[]
+  /** Null if the key never expires. */
+  keyExpiresAt: Date | null
+  requests: RequestHealth
+  /** Ids of the published listings that have a room type without a price, ascending; empty if the key may not know. */
+  unpricedListings: number[]
+}
+
+/** What a finding is about. Together with its code, it tells one finding from another. */
+export interface FindingDetails {
+  feed?: HealthFeed
+  unread?: number
+  consumer?: string
+  pending?: number
+  webhook_id?: number
+  expires_at?: Date
+  limited?: number
+  refused?: number
+  listing_ids?: number[]
+  count?: number
+}
+
+/** Something that is wrong with a key's integration. */
+export interface Finding {
+  code: FindingCode
+  severity: Severity
+  /** The moment at which the threshold was crossed; null if the code has no such moment. */
+  since: Date | null
+  message: string
+  details: FindingDetails
+}
+
+/** Returns the findings that hold, worst first, then oldest first; those without a moment come last. */
+export function findingsOf(facts: HealthFacts): Finding[] {
+  const findings = [
+    ...unreadFeeds(facts),
+    ...consumersBehind(facts),
+    ...webhooksOff(facts),
+    ...webhooksFailing(facts),
+    ...expiringKey(facts),
+    ...limitReached(facts),
+    ...requestsRefused(facts),
+    ...listingsWithoutPrice(facts),
+  ]
+  return findings.sort((one, other) => rankOf(one) - rankOf(other) || timeOf(one) - timeOf(other))
+}
+
+/** Returns the worst severity among findings. */
+export function statusOf(findings: Finding[]): 'ok' | Severity {
+  if (findings.some(({ severity }) => severity === 'failing')) return 'failing'
+  return findings.length > 0 ? 'warning' : 'ok'
+}
+
+/** Returns a text that tells a finding from the key's other findings, and is the same while it lasts. */
+export function identityOf({ code, details }: Pick<Finding, 'code' | 'details'>): string {
+  const { feed, consumer, webhook_id } = details
+  return [code, feed, consumer, webhook_id].filter((part) => part !== undefined).join('/')
+}
+
+function rankOf({ severity }: Finding): number {
+  return severity === 'failing' ? 0 : 1
+}
+
+function timeOf({ since }: Finding): number {
+  return since?.getTime() ?? Number.MAX_SAFE_INTEGER
+}
+
+function findingOf(code: FindingCode, since: Date | null, message: string, details: FindingDetails): Finding {
+  return { code, severity: severities[code], since, message, details }
+}
+
+function later(moment: Date, milliseconds: number): Date {
+  return new Date(moment.getTime() + milliseconds)
+}
+
+/** Returns true if something that goes on for longer than `milliseconds` has begun at `moment`. */
+function lastsLonger(moment: Date, milliseconds: number, now: Date): boolean {
+  return now.getTime() - moment.getTime() > milliseconds
+}
+
+/** A first sync of an old feed is not a failure, so a position that moves forward excuses whatever it has not reached. */
+function isSilent(oldest: Date, movedAt: Date | null, now: Date): boolean {
+  if (!lastsLonger(oldest, unreadMilliseconds, now)) return false
+  return movedAt === null || lastsLonger(movedAt, unreadMilliseconds, now)
+}
+
+/** A key that has a consumer in a feed reads by the consumer's position, so its own says nothing. */
+function unreadFeeds({ feeds, consumers, now }: HealthFacts): Finding[] {
+  const findings: Finding[] = []
+  for (const feed of healthFeeds) {
+    const read = feeds?.[feed].read
+    if (!read || consumers.some((consumer) => consumer.feed === feed)) continue
+    const { oldest, count } = read.unread
+    if (oldest === null || !isSilent(oldest, read.movedAt, now)) continue
+    const message = `This key has not read the ${nameOf(feed)} feed for more than 30 minutes: ${changesOf(count)} unread, the oldest from ${toTimestamp(oldest)}`
+    findings.push(
+      findingOf('feed_unread', later(oldest, unreadMilliseconds), message, { feed, unread: count }),
+    )
+  }
+  return findings
+}
+
+function consumersBehind({ feeds, consumers, now }: HealthFacts): Finding[] {
+  const findings: Finding[] = []
+  for (const { feed, name, progressedAt, pending } of feeds ? consumers : []) {
+    const { oldest, count } = pending
+    if (oldest === null || !isSilent(oldest, progressedAt, now)) continue
+    const message = `The consumer "${name}" of the ${nameOf(feed)} feed has acknowledged nothing for more than 30 minutes: ${changesOf(count)} pending, the oldest from ${toTimestamp(oldest)}`
+    const details = { feed, consumer: name, pending: count }
+    findings.push(findingOf('consumer_behind', later(oldest, unreadMilliseconds), message, details))
+  }
+  return findings
+}
+
+const offMessages: Record<string, string> = {
+  failing: 'it failed for too long',
+  gone: 'it responded with 410',
+}
+
+function webhooksOff({ webhooks }: HealthFacts): Finding[] {
+  const findings: Finding[] = []
+  for (const { id, enabled, disabled_at, disabled_reason } of webhooks) {
+    const why = offMessages[disabled_reason ?? '']
+    if (enabled || disabled_at === null || why === undefined) continue
+    const message = `Webhook ${id} was turned off because ${why}; turn it on again once its URL responds`
+    findings.push(findingOf('webhook_off', disabled_at, message, { webhook_id: id }))
+  }
+  return findings
+}
+
+function webhooksFailing({ webhooks, now }: HealthFacts): Finding[] {
+  const findings: Finding[] = []
+  for (const { id, enabled, failing_since } of webhooks) {
+    if (!enabled || failing_since === null || !lastsLonger(failing_since, failingMilliseconds, now)) continue
+    const message = `Webhook ${id} has failed since ${toTimestamp(failing_since)} without a success`
+    findings.push(
+      findingOf('webhook_failing', later(failing_since, failingMilliseconds), message, { webhook_id: id }),
+    )
+  }
+  return findings
+}
+
+function expiringKey({ keyExpiresAt, realNow }: HealthFacts): Finding[] {
+  if (keyExpiresAt === null) return []
+  const since = later(keyExpiresAt, -expiryMilliseconds)
+  if (since > realNow) return []
+  const message = `This key expires at ${toTimestamp(keyExpiresAt)}; ask for another expiry or a new key`
+  return [findingOf('key_expires', since, message, { expires_at: keyExpiresAt })]
+}
+
+function limitReached({ requests: { limited } }: HealthFacts): Finding[] {
+  if (limited < reportedRequests) return []
+  const message = `${limited} requests of the last 60 minutes exceeded the rate limit of this key (429)`
+  return [findingOf('limit_reached', null, message, { limited })]
+}
+
+function requestsRefused({ requests }: HealthFacts): Finding[] {
+  const { refused } = requests
+  const all = Object.values(requests).reduce((sum, count) => sum + count, 0)
+  if (refused < reportedRequests || refused * 2 <= all) return []
+  const message = `${refused} of the ${all} requests of the last 60 minutes were refused (4xx); GET /v1/requests shows why`
+  return [findingOf('requests_refused', null, message, { refused })]
+}
+
+function listingsWithoutPrice({ unpricedListings }: HealthFacts): Finding[] {
+  const count = unpricedListings.length
+  if (count === 0) return []
+  const which = count === 1 ? 'A published listing has' : `${count} published listings have`
+  const message = `${which} a room type without any price, so its nights cost 0`
+  const details = { listing_ids: unpricedListings.slice(0, namedListings), count }
+  return [findingOf('listing_without_price', null, message, details)]
+}
+
+function nameOf(feed: HealthFeed): string {
+  return feed === 'bookings' ? 'booking' : 'message'
+}
+
+function changesOf(count: number): string {
+  if (count >= countedUnread) return `${countedUnread} or more changes are`
+  return count === 1 ? '1 change is' : `${count} changes are`
+}

@@ -1,0 +1,258 @@
+import { describe, expect, test } from 'vitest'
+import {
+  countedUnread,
+  expiryMilliseconds,
+  type FeedHealth,
+  type Finding,
+  failingMilliseconds,
+  findingsOf,
+  type HealthFacts,
+  identityOf,
+  reportedRequests,
+  statusOf,
+  unreadMilliseconds,
+} from '../../../src/changes/health/findings.ts'
+
+const now = new Date('2026-11-26T12:00:00Z')
+const ago = (milliseconds: number) => new Date(now.getTime() - milliseconds)
+const second = 1000
+const minute = 60 * second
+
+const nothingUnread: FeedHealth = { newest: null, read: null }
+/** A feed whose oldest unread change has the given age, read by a key that last moved forward at `movedAt`. */
+const unread = (age: number, movedAt: Date | null = null, count = 3): FeedHealth => ({
+  newest: now,
+  read: { version: null, at: now, movedAt, unread: { count, oldest: ago(age) } },
+})
+
+/** A key with which everything is well. */
+const well: HealthFacts = {
+  now,
+  realNow: now,
+  feeds: { bookings: nothingUnread, messages: nothingUnread },
+  consumers: [],
+  webhooks: [],
+  keyExpiresAt: null,
+  requests: { succeeded: 0, refused: 0, limited: 0, failed: 0, unanswered: 0 },
+  unpricedListings: [],
+}
+
+const consumer = (age: number, progress: number, name = 'one') => ({
+  feed: 'bookings' as const,
+  name,
+  progressedAt: ago(progress),
+  pending: { count: 7, oldest: ago(age) },
+})
+const webhook = (fields: object) => ({
+  id: 4,
+  enabled: true,
+  disabled_at: null,
+  disabled_reason: null,
+  failing_since: null,
+  ...fields,
+})
+const off = (disabled_reason: string) => webhook({ enabled: false, disabled_at: ago(5), disabled_reason })
+const requests = (some: object) => ({ ...well.requests, ...some })
+
+const codesOf = (facts: Partial<HealthFacts>) => findingsOf({ ...well, ...facts }).map(({ code }) => code)
+
+/** One row for each side of every threshold. */
+const table: [title: string, facts: Partial<HealthFacts>, codes: string[]][] = [
+  ['nothing', {}, []],
+  ['a feed that was never read', { feeds: { bookings: nothingUnread, messages: nothingUnread } }, []],
+  [
+    'an unread change of exactly 30 minutes',
+    { feeds: { bookings: unread(unreadMilliseconds), messages: nothingUnread } },
+    [],
+  ],
+  [
+    'an unread change of more than 30 minutes',
+    { feeds: { bookings: unread(unreadMilliseconds + 1), messages: nothingUnread } },
+    ['feed_unread'],
+  ],
+  [
+    'an unread message of more than 30 minutes',
+    { feeds: { bookings: nothingUnread, messages: unread(unreadMilliseconds + 1) } },
+    ['feed_unread'],
+  ],
+  [
+    'an old feed that was read on exactly 30 minutes ago',
+    {
+      feeds: { bookings: unread(99 * unreadMilliseconds, ago(unreadMilliseconds)), messages: nothingUnread },
+    },
+    [],
+  ],
+  [
+    'an old feed that was read on more than 30 minutes ago',
+    {
+      feeds: {
+        bookings: unread(99 * unreadMilliseconds, ago(unreadMilliseconds + 1)),
+        messages: nothingUnread,
+      },
+    },
+    ['feed_unread'],
+  ],
+  ['no permission to read the feeds', { feeds: null, consumers: [consumer(99 * minute, 99 * minute)] }, []],
+  [
+    'a feed that a consumer follows, however old the own position',
+    {
+      feeds: { bookings: unread(99 * minute), messages: nothingUnread },
+      consumers: [consumer(minute, minute)],
+    },
+    [],
+  ],
+  [
+    'a consumer in the other feed',
+    {
+      feeds: { bookings: nothingUnread, messages: unread(99 * minute) },
+      consumers: [consumer(minute, minute)],
+    },
+    ['feed_unread'],
+  ],
+  ['a pending change of exactly 30 minutes', { consumers: [consumer(unreadMilliseconds, 99 * minute)] }, []],
+  [
+    'a pending change of more than 30 minutes',
+    { consumers: [consumer(unreadMilliseconds + 1, 99 * minute)] },
+    ['consumer_behind'],
+  ],
+  [
+    'a consumer that moved on exactly 30 minutes ago',
+    { consumers: [consumer(99 * minute, unreadMilliseconds)] },
+    [],
+  ],
+  [
+    'two consumers, of which one is behind',
+    { consumers: [consumer(minute, minute, 'fine'), consumer(99 * minute, 99 * minute)] },
+    ['consumer_behind'],
+  ],
+  ['a webhook that failed for too long', { webhooks: [off('failing')] }, ['webhook_off']],
+  ['a webhook that responded with 410', { webhooks: [off('gone')] }, ['webhook_off']],
+  ['a webhook that the partner turned off', { webhooks: [off('partner')] }, []],
+  ['a webhook whose key had ended', { webhooks: [off('key_ended')] }, []],
+  ['a webhook that an administrator turned off', { webhooks: [off('administrator')] }, []],
+  [
+    'a webhook that has failed for exactly 15 minutes',
+    { webhooks: [webhook({ failing_since: ago(failingMilliseconds) })] },
+    [],
+  ],
+  [
+    'a webhook that has failed for more than 15 minutes',
+    { webhooks: [webhook({ failing_since: ago(failingMilliseconds + 1) })] },
+    ['webhook_failing'],
+  ],
+  [
+    'a webhook that failed before it was turned off',
+    { webhooks: [webhook({ enabled: false, failing_since: ago(99 * minute) })] },
+    [],
+  ],
+  [
+    'a key that expires in more than 14 days',
+    { keyExpiresAt: new Date(now.getTime() + expiryMilliseconds + 1) },
+    [],
+  ],
+  [
+    'a key that expires in exactly 14 days',
+    { keyExpiresAt: new Date(now.getTime() + expiryMilliseconds) },
+    ['key_expires'],
+  ],
+  ['19 limited requests', { requests: requests({ limited: reportedRequests - 1 }) }, []],
+  ['20 limited requests', { requests: requests({ limited: reportedRequests }) }, ['limit_reached']],
+  ['19 refused requests', { requests: requests({ refused: reportedRequests - 1 }) }, []],
+  [
+    '20 refused requests and nothing else',
+    { requests: requests({ refused: reportedRequests }) },
+    ['requests_refused'],
+  ],
+  ['20 refused requests of 40', { requests: requests({ refused: 20, succeeded: 20 }) }, []],
+  ['21 refused requests of 41', { requests: requests({ refused: 21, succeeded: 20 }) }, ['requests_refused']],
+  [
+    'half of the requests refused, the rest of every other kind',
+    { requests: { refused: 20, succeeded: 5, limited: 5, failed: 5, unanswered: 5 } },
+    [],
+  ],
+  ['a listing without a price', { unpricedListings: [12] }, ['listing_without_price']],
+]
+
+test.each(table)('%s', (_, facts, codes) => {
+  expect(codesOf(facts)).toEqual(codes)
+})
+
+test('the sandbox moves its own clock, but a key expires in real time everywhere', () => {
+  const keyExpiresAt = new Date(now.getTime() + expiryMilliseconds + minute)
+  const ahead = new Date(now.getTime() + 30 * 86_400_000)
+  expect(codesOf({ keyExpiresAt, now: ahead })).toEqual([])
+  expect(codesOf({ keyExpiresAt, realNow: new Date(now.getTime() + 2 * minute) })).toEqual(['key_expires'])
+})
+
+describe('a finding', () => {
+  const all = findingsOf({
+    ...well,
+    feeds: { bookings: unread(40 * minute), messages: unread(50 * minute, null, countedUnread) },
+    webhooks: [off('gone'), webhook({ id: 5, failing_since: ago(20 * minute) })],
+    keyExpiresAt: new Date(now.getTime() + 86_400_000),
+    requests: requests({ limited: 20, refused: 41 }),
+    unpricedListings: Array.from({ length: 21 }, (_, index) => index + 1),
+  })
+  const of = (code: string) => all.find((finding) => finding.code === code) as Finding
+
+  test('comes worst first, then oldest first, and without a moment last', () => {
+    expect(all.map(({ code, details: { feed } }) => (feed ? `${code} ${feed}` : code))).toEqual([
+      'feed_unread messages',
+      'feed_unread bookings',
+      'webhook_off',
+      'key_expires',
+      'webhook_failing',
+      'limit_reached',
+      'requests_refused',
+      'listing_without_price',
+    ])
+    expect(statusOf(all)).toBe('failing')
+    expect(statusOf(all.filter(({ severity }) => severity === 'warning'))).toBe('warning')
+    expect(statusOf([])).toBe('ok')
+  })
+
+  test('says since when it holds', () => {
+    expect({
+      unread: of('feed_unread').since,
+      off: of('webhook_off').since,
+      failing: of('webhook_failing').since,
+      expires: of('key_expires').since,
+      limited: of('limit_reached').since,
+    }).toEqual({
+      unread: ago(20 * minute),
+      off: ago(5),
+      failing: ago(5 * minute),
+      expires: new Date(now.getTime() + 86_400_000 - expiryMilliseconds),
+      limited: null,
+    })
+  })
+
+  test('names what it is about', () => {
+    expect({
+      unread: of('feed_unread').details,
+      off: of('webhook_off').details,
+      limited: of('limit_reached').details,
+      refused: of('requests_refused').details,
+      count: of('listing_without_price').details.count,
+      named: of('listing_without_price').details.listing_ids,
+    }).toEqual({
+      unread: { feed: 'messages', unread: countedUnread },
+      off: { webhook_id: 4 },
+      limited: { limited: 20 },
+      refused: { refused: 41 },
+      count: 21,
+      named: Array.from({ length: 20 }, (_, index) => index + 1),
+    })
+    expect(of('feed_unread').message).toContain(`${countedUnread} or more changes are unread`)
+  })
+
+  test('keeps its identity while it lasts, and shares it with no other', () => {
+    expect(new Set(all.map(identityOf)).size).toBe(all.length)
+    const longer = findingsOf({
+      ...well,
+      feeds: { bookings: unread(400 * minute, null, 99), messages: nothingUnread },
+    })
+    expect(longer.map(identityOf)).toEqual(['feed_unread/bookings'])
+    expect(all.map(identityOf)).toContain('feed_unread/bookings')
+  })
+})
