@@ -26,6 +26,7 @@ export const adminCommands: CommandGroup = {
     jobs: ['See, retry and drop background jobs', maintenance],
     sandbox: ['Clear all sandboxes', maintenance],
     db: ['Check, migrate, back up and restore the database', db],
+    alarms: ['See the open alarms of all hosts', overviews],
     certifications: ['See the certifications of all keys', overviews],
     audit: ['See the audit log', overviews],
     secrets: ['Rotate the secret that provider keys are encrypted under', maintenance],

@@ -2,6 +2,7 @@ import { defineCommand } from 'citty'
 import { type ListedAction, listActions } from '../../src/access/audit/store.ts'
 import { listAllCertifications } from '../../src/certification/store.ts'
 import { consumersByLag } from '../../src/changes/consumers/lag.ts'
+import { listOpenAlarms } from '../../src/changes/health/alarms/store.ts'
 import { parseMoment, toTimestamp, toTimestampOrNull } from '../../src/core/clock.ts'
 import { toVersion } from '../../src/host-clock/format.ts'
 import { sandboxDatabase } from '../../src/sandbox/store.ts'
@@ -39,6 +40,34 @@ const listConsumers = command({
         ACKNOWLEDGED: 'acknowledged',
         'ACKNOWLEDGED AT': 'acknowledged_at',
         'OLDEST PENDING': 'oldest_pending_at',
+      },
+    }),
+})
+
+const listAlarms = command({
+  meta: { name: 'list', description: 'List the open alarms of all hosts on live data, oldest first' },
+  examples: ['partnerctl alarms list'],
+  args: limitArgument('alarms'),
+  run: ({ args }) =>
+    printEntries(args, {
+      find: ({ db }) => listOpenAlarms(db),
+      hint: () => 'the alarms that have been open for longest are shown first',
+      toRow: ({ id, finding, owner_id, key_id, opened_at }) => ({
+        alarm_id: id,
+        ...finding,
+        host_id: owner_id,
+        key_id,
+        opened_at: toTimestamp(opened_at),
+      }),
+      columns: {
+        ALARM: 'alarm_id',
+        HOST: 'host_id',
+        KEY: 'key_id',
+        CODE: 'code',
+        SEVERITY: 'severity',
+        SINCE: 'since',
+        OPENED: 'opened_at',
+        MESSAGE: 'message',
       },
     }),
 })
@@ -164,5 +193,6 @@ function streamActions(question: Parameters<typeof listActions>[1]): Promise<voi
 }
 
 export const consumers = defineCommand({ subCommands: { list: listConsumers } })
+export const alarms = defineCommand({ subCommands: { list: listAlarms } })
 export const certifications = defineCommand({ subCommands: { list: listCertifications } })
 export const audit = defineCommand({ subCommands: { list: listAudit } })

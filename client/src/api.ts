@@ -548,6 +548,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Learn whether the integration is quiet or broken
+         * @description Any key may call this endpoint.
+         */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/webhooks": {
         parameters: {
             query?: never;
@@ -1517,6 +1537,24 @@ export interface components {
             /** @description Frequency of the fee: `once`, `one_time` or `one_off` for a fee charged with a booking (any word); null if not set */
             frequency?: string | null;
         };
+        FeedHealth: {
+            /** @description Version of the newest change; null if there is none */
+            newest_version: string | null;
+            /** @description Version up to which this key has read the feed without filters; null if it has been shown nothing yet */
+            read_version: string | null;
+            /**
+             * Format: date-time
+             * @description Time at which this key last read the feed without filters; null if it never did
+             */
+            read_at: string | null;
+            /** @description Number of changes after `read_version`; 10000 means that many or more, and null that this key has never read the feed */
+            unread: number | null;
+            /**
+             * Format: date-time
+             * @description Time of the oldest of them; null if there is none
+             */
+            oldest_unread_at: string | null;
+        };
         FeedPagination: {
             /** @description Number of the requested page */
             current_page: number;
@@ -1533,6 +1571,56 @@ export interface components {
             /** @description Cursor of the next page; null on the last page */
             next_cursor: string | null;
         };
+        Finding: {
+            /**
+             * @description Kind of finding
+             * @enum {string}
+             */
+            code: "feed_unread" | "consumer_behind" | "webhook_off" | "webhook_failing" | "key_expires" | "limit_reached" | "requests_refused" | "listing_without_price" | (string & {});
+            /**
+             * @description `failing` needs somebody now, `warning` can wait until the morning
+             * @enum {string}
+             */
+            severity: "failing" | "warning" | (string & {});
+            /**
+             * Format: date-time
+             * @description Time at which the threshold was crossed; null for `limit_reached`, `requests_refused` and `listing_without_price`
+             */
+            since: string | null;
+            /** @description What is wrong, in a sentence */
+            message: string;
+            /**
+             * Format: uri
+             * @description Address of the section of the guide that says what to do
+             */
+            guide: string;
+            /**
+             * @description Feed that is not read or acknowledged
+             * @enum {string}
+             */
+            feed?: "bookings" | "messages" | (string & {});
+            /** @description Number of unread changes; 10000 means that many or more */
+            unread?: number;
+            /** @description Name of the consumer that is behind */
+            consumer?: string;
+            /** @description Number of pending changes; 10000 means that many or more */
+            pending?: number;
+            /** @description Id of the webhook */
+            webhook_id?: number;
+            /**
+             * Format: date-time
+             * @description Time at which the key expires
+             */
+            expires_at?: string;
+            /** @description Number of requests of the last 60 minutes that exceeded the rate limit */
+            limited?: number;
+            /** @description Number of requests of the last 60 minutes that were refused */
+            refused?: number;
+            /** @description Ids of the listings, ascending, at most 20 */
+            listing_ids?: number[];
+            /** @description Number of such listings */
+            count?: number;
+        };
         FrequentQuestion: {
             /** @description The question; null if not set */
             question: string | null;
@@ -1544,6 +1632,35 @@ export interface components {
             question?: string | null;
             /** @description The answer; null if not set */
             answer?: string | null;
+        };
+        Health: {
+            /**
+             * @description The worst severity among the findings
+             * @enum {string}
+             */
+            status: "ok" | "warning" | "failing" | (string & {});
+            /** @description What is wrong, worst first, then oldest first; empty if all is well */
+            findings: components["schemas"]["Finding"][];
+            /** @description Positions of this key in the feeds */
+            feeds: {
+                /** @description Booking feed; null if the key lacks the permission `bookings.read` */
+                bookings: components["schemas"]["FeedHealth"] | null;
+                /** @description Message feed; null if the key lacks the permission `bookings.read` */
+                messages: components["schemas"]["FeedHealth"] | null;
+            };
+            /** @description Requests of the last 60 minutes that count towards the rate limit, live and in the sandbox */
+            requests: {
+                /** @description Number of requests that succeeded */
+                succeeded: number;
+                /** @description Number of requests that got 4xx other than 429 */
+                refused: number;
+                /** @description Number of requests that got 429 */
+                limited: number;
+                /** @description Number of requests that got 5xx */
+                failed: number;
+                /** @description Number of requests that a sandbox fault left without a response */
+                unanswered: number;
+            };
         };
         HostProfile: {
             /** @description Name of the host account */
@@ -2988,7 +3105,7 @@ export interface components {
             /** @description URL that hints are posted to */
             url: string;
             /** @description Events that hints are sent for */
-            events: ("booking.changed" | "message.created")[];
+            events: ("booking.changed" | "message.created" | "alarm.opened" | "alarm.resolved")[];
             /** @description True while the webhook is on and hints are sent */
             enabled: boolean;
             /**
@@ -3007,8 +3124,8 @@ export interface components {
              * @description URL that hints are posted to; must use `https` and a public address. For a program on your own machine, use `partnerctl listen`
              */
             url: string;
-            /** @description Events to send hints for; at most 2 entries */
-            events: ("booking.changed" | "message.created")[];
+            /** @description Events to send hints for; at most 4 entries */
+            events: ("booking.changed" | "message.created" | "alarm.opened" | "alarm.resolved")[];
         };
         WebhookDelivery: {
             /** @description Id of the delivery, sent as its `webhook-id` */
@@ -3044,8 +3161,8 @@ export interface components {
              * @description URL that hints are posted to; must use `https` and a public address. For a program on your own machine, use `partnerctl listen`
              */
             url?: string;
-            /** @description Events to send hints for; at most 2 entries */
-            events?: ("booking.changed" | "message.created")[];
+            /** @description Events to send hints for; at most 4 entries */
+            events?: ("booking.changed" | "message.created" | "alarm.opened" | "alarm.resolved")[];
             /** @description True to turn the webhook on, false to turn it off */
             enabled?: boolean;
         };
@@ -3055,7 +3172,7 @@ export interface components {
             /** @description URL that hints are posted to */
             url: string;
             /** @description Events that hints are sent for */
-            events: ("booking.changed" | "message.created")[];
+            events: ("booking.changed" | "message.created" | "alarm.opened" | "alarm.resolved")[];
             /** @description True while the webhook is on and hints are sent */
             enabled: boolean;
             /**
@@ -4565,6 +4682,40 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["Confirmation"];
+                        /** @description Metadata of the response */
+                        meta: {
+                            /** @description Id of the request, to quote when contacting support */
+                            request_id?: string;
+                            /**
+                             * @description True in the sandbox; absent on live data
+                             * @constant
+                             */
+                            sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
+                        };
+                    };
+                };
+            };
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Health"];
                         /** @description Metadata of the response */
                         meta: {
                             /** @description Id of the request, to quote when contacting support */

@@ -1,3 +1,4 @@
+import type { Schemas } from './call.ts'
 import { fromBase64, signedBytes, signingKeyOf, WebhookError } from './secret.ts'
 
 interface BookingHint {
@@ -6,10 +7,15 @@ interface BookingHint {
   version: string
 }
 
+/** A finding of `GET /v1/health`, with the id of its alarm. */
+type Alarm = Schemas['Finding'] & { alarm_id: number }
+
 /** The event that a hint reports; `unknown` if this version of the client does not know its type. */
 export type WebhookEvent =
   | { type: 'booking.changed'; timestamp: string; data: BookingHint }
   | { type: 'message.created'; timestamp: string; data: BookingHint & { message_id: number } }
+  | { type: 'alarm.opened'; timestamp: string; data: Alarm }
+  | { type: 'alarm.resolved'; timestamp: string; data: Alarm & { resolved_at: string } }
   | { type: 'unknown'; rawType: string; timestamp: string; data: unknown }
 
 type HeadersLike = { get(name: string): string | null } | Record<string, string | string[] | undefined>
@@ -80,6 +86,12 @@ function toEvent(text: string): WebhookEvent {
   }
   const { type, timestamp, data } = event ?? {}
   if (typeof type !== 'string') throw new WebhookError('The body of the webhook has no type')
-  if (type === 'booking.changed' || type === 'message.created') return { type, timestamp, data }
+  if (isKnown(type)) return { type, timestamp, data }
   return { type: 'unknown', rawType: type, timestamp, data }
+}
+
+const knownTypes = ['booking.changed', 'message.created', 'alarm.opened', 'alarm.resolved'] as const
+
+function isKnown(type: string): type is (typeof knownTypes)[number] {
+  return knownTypes.some((known) => known === type)
 }

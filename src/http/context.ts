@@ -12,7 +12,7 @@ import type { LimitState, RateWindow } from './access.ts'
 import type { HeldRequests } from './held-requests.ts'
 import type { IdSource } from './ids.ts'
 import type { Permission } from './permissions.ts'
-import type { Arrival, Caller, RequestEntry, Visit } from './request.ts'
+import type { Arrival, RequestEntry, Visit } from './request.ts'
 import type { EnvironmentName } from './roots.ts'
 
 /** A route's external dependencies. They are passed in, never imported, so the same routes serve both environments. */

@@ -15,6 +15,7 @@ export const sequenceNames = [
   'rate_job',
   'webhook',
   'certification',
+  'alarm',
 ] as const
 export type SequenceName = (typeof sequenceNames)[number]
 

@@ -5,6 +5,8 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { findNextKeyExpiry } from '../access/keys/store.ts'
 import { greatestLags } from '../changes/consumers/lag.ts'
 import { feedNames } from '../changes/feeds.ts'
+import { countOpenAlarms } from '../changes/health/alarms/store.ts'
+import { findingCodes } from '../changes/health/findings.ts'
 import { oldestUnreadSeconds } from '../changes/reads/oldest-unread.ts'
 import { webhookState } from '../changes/webhooks/store.ts'
 import { readLatestVersion } from '../host-clock/store.ts'
@@ -55,6 +57,7 @@ function scraper({ config, db, rateLimiter, clock, clockWatch }: AppContext): ()
   const lag = gauge('partner_consumer_lag_seconds', 'Age of the oldest unacknowledged change', ['feed'])
   const hint = gauge('webhook_oldest_waiting_seconds', 'Age of the oldest hint that waits to be delivered')
   const off = gauge('webhook_endpoints_off', 'Disabled webhooks')
+  const alarms = gauge('partner_alarms_open', 'Open alarms of all keys on live data', ['code'])
   const expiry = gauge('key_next_expiry_timestamp_seconds', 'Unix time at which the next key expires')
   const within = <T>(read: Promise<T>) => withTimeoutOrNull(read, readLimitMilliseconds)
   return async () => {
@@ -69,6 +72,7 @@ function scraper({ config, db, rateLimiter, clock, clockWatch }: AppContext): ()
       oldestUnread: within(oldestUnreadSeconds(db, now)),
       lags: within(greatestLags(db, now)),
       webhooks: within(webhookState(db, now)),
+      alarms: within(countOpenAlarms(db)),
       nextKeyExpiry: within(findNextKeyExpiry(db, now)),
     })
     servers.reset()
@@ -89,6 +93,7 @@ function scraper({ config, db, rateLimiter, clock, clockWatch }: AppContext): ()
     for (const feed of feedNames) lag.set({ feed }, found.lags?.[feed] ?? Number.NaN)
     hint.set(found.webhooks?.oldestSeconds ?? Number.NaN)
     off.set(found.webhooks?.off ?? Number.NaN)
+    for (const code of findingCodes) alarms.set({ code }, found.alarms?.[code] ?? Number.NaN)
     expiry.set(found.nextKeyExpiry ? found.nextKeyExpiry.getTime() / 1000 : Number.NaN)
     return registry
   }

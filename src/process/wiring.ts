@@ -5,6 +5,7 @@ import { RequestJournal } from '../access/requests/journal.ts'
 import { type Bounds, bounds as certificationBounds } from '../certification/course/cases.ts'
 import { CertificationLeader } from '../certification/leader.ts'
 import { recordRequest } from '../certification/record/recording.ts'
+import { AlarmLeader } from '../changes/health/alarms/leader.ts'
 import { ReadTracker } from '../changes/reads/tracker.ts'
 import { WebhookWorker } from '../changes/webhooks/send/worker.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
@@ -132,6 +133,7 @@ async function composeOn(
     observe: (sandboxDb, id, seen) => recordRequest(sandboxDb, id, seen, clockWatch.databaseNow()),
   })
   const certifications = new CertificationLeader(sandbox.context, certifying)
+  const alarms = new AlarmLeader(live)
   webhooks.start()
   return {
     live,
@@ -148,6 +150,7 @@ async function composeOn(
       const sending = webhooks.stop().then(() => changes.close())
       await Promise.all([
         sending,
+        alarms.stop(),
         sandbox.close(),
         outbox.stop(),
         usage.close(),

@@ -1,3 +1,4 @@
+import { AlarmLeader } from '../changes/health/alarms/leader.ts'
 import { ReadTracker } from '../changes/reads/tracker.ts'
 import { WebhookWorker } from '../changes/webhooks/send/worker.ts'
 import { HostChanges } from '../host-clock/changes.ts'
@@ -84,10 +85,12 @@ export async function openSandboxEnvironment(
     models,
     clocks,
   })
+  const alarms = new AlarmLeader({ ...context, refreshClocks: (ids) => clocks.refresh(ids) })
   return {
     context,
     async close() {
       clearInterval(sweeper)
+      await alarms.stop()
       await Promise.all([webhooks.stop().then(() => changes.close()), outbox.stop(), reads.close()])
     },
   }

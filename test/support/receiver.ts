@@ -5,7 +5,15 @@ export interface Received {
   hint: {
     type: string
     timestamp: string
-    data: { booking_id: number; version: string; message_id?: number }
+    data: {
+      booking_id: number
+      version: string
+      message_id?: number
+      /** Only in alarms. */
+      alarm_id?: number
+      code?: string
+      webhook_id?: number
+    }
   }
 }
 

@@ -1,11 +1,4 @@
-import type {
-  FeedRead,
-  FeedReads,
-  Reader,
-  ReaderPositions,
-  ReadFeed,
-  StoredReader,
-} from '../../http/context.ts'
+import type { FeedRead, Reader, ReaderPositions, ReadFeed, StoredReader } from '../../http/context.ts'
 import { field, type Stored } from '../../platform/mongo/fields.ts'
 
 /**

@@ -42,7 +42,7 @@ export async function putConsumer(
   const position = { acknowledged: version, acknowledged_at: version === null ? null : now }
   for (;;) {
     if (await findConsumerIfAny(db, owner, name)) {
-      await moveConsumer(db, owner, name, position, seek)
+      await moveConsumer(db, owner, name, { ...position, seek })
       const moved = await findConsumerIfAny(db, owner, name)
       if (moved) return moved
     }
@@ -57,8 +57,7 @@ async function moveConsumer(
   db: Db,
   owner: ConsumerSet,
   name: string,
-  position: Pick<Consumer, 'acknowledged' | 'acknowledged_at'>,
-  seek: boolean,
+  { seek, ...position }: Pick<Consumer, 'acknowledged' | 'acknowledged_at'> & { seek: boolean },
 ): Promise<void> {
   const { acknowledged, acknowledged_at } = position
   const isForward =

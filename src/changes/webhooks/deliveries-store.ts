@@ -2,7 +2,7 @@ import { Types } from 'mongoose'
 import { DomainError, notFound } from '../../core/errors.ts'
 import { keepNewest } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
-import { type Hint, type WebhookEvent, webhookEvents } from './hint.ts'
+import { type Hint, isHintEvent, type WebhookEvent, webhookEvents } from './hint.ts'
 import { type Webhook, type WebhookDelivery, webhookDeliveryModel } from './model.ts'
 import type { WebhookId } from './store.ts'
 
@@ -37,6 +37,10 @@ interface NewDelivery {
   trace: string | null
 }
 
+function isHint(payload: WebhookDelivery['payload']): payload is Hint {
+  return isHintEvent(payload.type)
+}
+
 /** Returns a new delivery. */
 export function newDelivery({ webhook, payload, now, begins, trace }: NewDelivery): WebhookDelivery {
   return {
@@ -44,7 +48,7 @@ export function newDelivery({ webhook, payload, now, begins, trace }: NewDeliver
     ...webhookFilter(webhook),
     event: payload.type,
     payload,
-    booking_id: payload.type === 'webhook.test' ? null : payload.data.booking_id,
+    booking_id: isHint(payload) ? payload.data.booking_id : null,
     status: 'waiting',
     attempts: begins ? 1 : 0,
     response_status: null,
@@ -73,6 +77,21 @@ export async function addHints(db: Db, session: Session, hints: WebhookDelivery[
     return { updateOne: { filter, update: { $set: { payload, trace }, $setOnInsert: others }, upsert: true } }
   })
   await webhookDeliveryModel(db).collection.bulkWrite(writes, { session })
+}
+
+/** Stores alarms, which are due at once and never merged. */
+export async function addAlarms(db: Db, session: Session, alarms: WebhookDelivery[]): Promise<void> {
+  if (alarms.length > 0) await webhookDeliveryModel(db).collection.insertMany(alarms, { session })
+}
+
+/** Returns true while the opening of an alarm has been neither delivered nor given up. */
+export async function isOpeningWaiting(
+  db: Db,
+  session: Session,
+  { owner_id, id }: { owner_id: number; id: number },
+): Promise<boolean> {
+  const waiting = { owner_id, status: 'waiting', event: 'alarm.opened', 'payload.data.alarm_id': id } as const
+  return (await webhookDeliveryModel(db).exists(waiting).session(session)) !== null
 }
 
 /** Returns the oldest version among a webhook's waiting hints for an event; null if none is waiting. */

@@ -2,7 +2,7 @@ import { toVersion } from '../../host-clock/format.ts'
 import type { Counter, HostClock } from '../../host-clock/model.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { bookingFeedInFull, type Feed, messageFeed } from '../feeds.ts'
-import { type Hint, type HintData, hintOf, type WebhookEvent } from './hint.ts'
+import { type Hint, type HintData, type HintEvent, hintOf } from './hint.ts'
 import type { Webhook } from './model.ts'
 import type { Positions } from './store.ts'
 
@@ -18,7 +18,7 @@ export interface NewHint {
  * host's clock.
  */
 interface HintFeed {
-  event: WebhookEvent
+  event: HintEvent
   position: keyof Positions
   counter: Counter
   read(db: Db, owner_id: number, after: Date, limit: number): Promise<NewHint[]>

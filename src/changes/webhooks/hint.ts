@@ -1,9 +1,29 @@
 import { toTimestamp } from '../../core/clock.ts'
 import { parseFeedTime } from '../../host-clock/format.ts'
 
-/** The events that hints can announce. */
-export const webhookEvents = ['booking.changed', 'message.created'] as const
+/** The events that hints announce. */
+export const hintEvents = ['booking.changed', 'message.created'] as const
+export type HintEvent = (typeof hintEvents)[number]
+
+/** The events of alarms, which the findings of `changes/health` cause (decisions §29). */
+export const alarmEvents = ['alarm.opened', 'alarm.resolved'] as const
+export type AlarmEvent = (typeof alarmEvents)[number]
+
+/** The events that a webhook can ask for. */
+export const webhookEvents = [...hintEvents, ...alarmEvents] as const
 export type WebhookEvent = (typeof webhookEvents)[number]
+
+/** Returns true if a post announces a change, so that a sandbox's faults of hints concern it. */
+export function isHintEvent(event: string): event is HintEvent {
+  return hintEvents.some((one) => one === event)
+}
+
+/** The body of an alarm: the finding, with the alarm's id and, once it is resolved, the time of its end. */
+export interface AlarmPost {
+  type: AlarmEvent
+  timestamp: string
+  data: { alarm_id: number; code: string; resolved_at?: string } & Record<string, unknown>
+}
 
 /** Faults that a sandbox may inject into a hint's first attempt (decisions §22). */
 export const hintFaults = ['hint_lost', 'hint_twice', 'hint_late', 'hint_forged', 'hint_old'] as const
@@ -27,7 +47,7 @@ export interface HintData {
 
 /** The body of a hint (decisions §21). It is minimal because the feeds, not the hints, are authoritative. */
 export interface Hint {
-  type: WebhookEvent
+  type: HintEvent
   /** Time of the change, with microseconds like every timestamp of the contract (decisions §1). */
   timestamp: string
   data: HintData
@@ -38,7 +58,7 @@ export interface Hint {
  *
  * @param data the hint's data, whose version has the contract's format, `Y-m-d H:i:s` in UTC
  */
-export function hintOf(type: WebhookEvent, { booking_id, listing_id, version, message_id }: HintData): Hint {
+export function hintOf(type: HintEvent, { booking_id, listing_id, version, message_id }: HintData): Hint {
   const data = { booking_id, listing_id, version, ...(message_id === undefined ? {} : { message_id }) }
   return { type, timestamp: toTimestamp(parseFeedTime(version)), data }
 }

@@ -1,7 +1,7 @@
 import type { Types } from 'mongoose'
 import { modelOf } from '../../platform/mongo/collections.ts'
 import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
-import type { Hint, HintFault, WebhookEvent } from './hint.ts'
+import type { AlarmPost, Hint, HintFault, WebhookEvent } from './hint.ts'
 
 /** Why a webhook is off. */
 export type DisabledReason = 'gone' | 'failing' | 'partner' | 'administrator' | 'key_ended'
@@ -35,6 +35,11 @@ const fields = {
   /** The versions up to which hints have been created for bookings and for messages. */
   bookings_seen: field.moment,
   messages_seen: field.moment,
+  /**
+   * Time since which the webhook has been as it is: on, at this origin, and for these events. An alarm that was sent to
+   * it before must be sent again.
+   */
+  listening_since: field.moment,
   /** Time of the first failure since the last success; null if no attempt has failed since then. */
   failing_since: field.momentOrNull,
   /** Versions after which hints may be missing; set while the webhook is failing or off. */
@@ -49,6 +54,7 @@ export type Webhook = Stored<typeof fields>
 const schema = schemaOf(fields)
 schema.index({ owner_id: 1, id: 1 }, { unique: true, name: 'webhook_id' })
 schema.index({ created_by: 1 }, { name: 'webhook_key' })
+schema.index({ events: 1, enabled: 1 }, { name: 'webhook_event' })
 
 export const webhookModel = modelOf<Webhook>('webhooks', schema, { owner: 'owner_id' })
 
@@ -57,8 +63,10 @@ const deliveryFields = {
   webhook_id: field.number,
   event: field.literal<WebhookEvent | 'webhook.test'>(),
   /** The body to send, as an object. */
-  payload: field.mixed<Hint | { type: 'webhook.test'; timestamp: string; data: Record<string, never> }>(),
-  /** Booking that the hint concerns; null for a test. */
+  payload: field.mixed<
+    Hint | AlarmPost | { type: 'webhook.test'; timestamp: string; data: Record<string, never> }
+  >(),
+  /** Booking that the hint concerns; null for a test and for an alarm. */
   booking_id: field.numberOrNull,
   status: field.literal<'waiting' | 'delivered' | 'failed'>(),
   attempts: field.number,

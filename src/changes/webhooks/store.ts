@@ -5,6 +5,7 @@ import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { busy } from '../../platform/mongo/errors.ts'
 import { inTransaction } from '../../platform/mongo/transactions.ts'
 import type { SecretBox } from '../../platform/secrets/secret-box.ts'
+import { alarmEvents } from './hint.ts'
 import { type Webhook, webhookDeliveryModel, webhookModel } from './model.ts'
 
 /** Maximum number of webhooks per host (decisions §21). */
@@ -96,6 +97,18 @@ export function findWebhooksOfKeys(
     .toArray()
 }
 
+/** Returns the webhooks that are on and ask for alarms, of one owner or of all. */
+export function findAlarmWebhooks(
+  db: Db,
+  { ownerId, session }: { ownerId?: number; session?: Session } = {},
+): Promise<Webhook[]> {
+  const which = ownerId === undefined ? {} : { owner_id: ownerId }
+  const wanted = { ...which, events: { $in: [...alarmEvents] }, enabled: true }
+  return webhookModel(db)
+    .collection.find<Webhook>(wanted, { projection: { _id: 0 }, ...(session ? { session } : {}) })
+    .toArray()
+}
+
 /** Returns true if any host has a webhook. */
 export async function hasWebhooks(db: Db): Promise<boolean> {
   return (await webhookModel(db).exists({})) !== null
@@ -135,6 +148,7 @@ export function newWebhook(start: NewWebhook): Webhook {
     secrets: start.secrets,
     bookings_seen: start.bookings_seen,
     messages_seen: start.messages_seen,
+    listening_since: start.created_at,
     failing_since: null,
     undelivered_since: null,
     last_outage: null,

@@ -14,9 +14,20 @@ const fields: Json = {
   message_id: { type: 'integer', minimum: 1, description: 'Id of the message' },
 }
 
+const finding = {
+  code: 'feed_unread',
+  severity: 'failing',
+  since: '2027-01-04T10:00:01.000000Z',
+  message:
+    'This key has not read the booking feed for more than 30 minutes: 3 changes are unread, the oldest from 2027-01-04T09:30:01.000000Z',
+  guide: 'https://partner-interface.example/guide/quiet-or-broken#feed_unread',
+  feed: 'bookings',
+  unread: 3,
+}
+
 /**
- * The hints that a partner's server receives, by event (decisions §21). They are the `webhooks` of the OpenAPI
- * document.
+ * What a partner's server receives, by event: hints (decisions §21) and alarms (decisions §29). They are the `webhooks`
+ * of the OpenAPI document.
  */
 export const hints: Json = {
   'booking.changed': hint('booking.changed', {
@@ -37,6 +48,20 @@ export const hints: Json = {
     description: 'Sent by `POST /v1/webhooks/{id}/test`, and never retried.',
     data: {},
   }),
+  'alarm.opened': alarm('alarm.opened', {
+    operationId: 'receiveAlarm',
+    summary: 'A finding appeared',
+    description: "Sent when `GET /v1/health` of the webhook's own key has a new finding.",
+    timestamp: '2027-01-04T10:00:30.000000Z',
+    data: { alarm_id: 41, ...finding },
+  }),
+  'alarm.resolved': alarm('alarm.resolved', {
+    operationId: 'receiveAlarmEnd',
+    summary: 'A finding is gone',
+    description: 'Sent with the same `alarm_id`, and never before `alarm.opened`.',
+    timestamp: '2027-01-04T10:12:30.000000Z',
+    data: { alarm_id: 41, ...finding, resolved_at: '2027-01-04T10:12:30.000000Z' },
+  }),
 }
 
 interface Event {
@@ -47,20 +72,42 @@ interface Event {
   data: Record<string, number | string>
 }
 
-function hint(type: string, { operationId, summary, description, data }: Event): Json {
-  const names = Object.keys(data)
+function hint(type: string, event: Event): Json {
+  const names = Object.keys(event.data)
+  const data = {
+    type: 'object',
+    description: names.length > 0 ? 'What changed; the feeds have everything else' : 'Empty',
+    required: names,
+    properties: Object.fromEntries(names.map((name) => [name, fields[name]])),
+  }
+  return post(type, { ...event, timestamp }, data)
+}
+
+/** An alarm's `data` is the finding, with the alarm's id and, once it is gone, the time of its end. */
+function alarm(type: string, event: Event & { timestamp: string }): Json {
+  const isEnd = 'resolved_at' in event.data
+  const own = {
+    type: 'object',
+    required: ['alarm_id', ...(isEnd ? ['resolved_at'] : [])],
+    properties: {
+      alarm_id: { type: 'integer', minimum: 1, description: 'Id of the alarm' },
+      ...(isEnd
+        ? { resolved_at: { type: 'string', format: 'date-time', description: 'Time at which it was gone' } }
+        : {}),
+    },
+  }
+  return post(type, event, { allOf: [{ $ref: '#/components/schemas/Finding' }, own] })
+}
+
+function post(type: string, event: Event & { timestamp: string }, dataSchema: Json): Json {
+  const { operationId, summary, description, timestamp, data } = event
   const schema = {
     type: 'object',
     required: ['type', 'timestamp', 'data'],
     properties: {
-      type: { type: 'string', enum: [type], description: 'Event that the hint announces' },
-      timestamp: { type: 'string', format: 'date-time', description: 'Time of the change' },
-      data: {
-        type: 'object',
-        description: names.length > 0 ? 'What changed; the feeds have everything else' : 'Empty',
-        required: names,
-        properties: Object.fromEntries(names.map((name) => [name, fields[name]])),
-      },
+      type: { type: 'string', enum: [type], description: 'Event that the post announces' },
+      timestamp: { type: 'string', format: 'date-time', description: 'Time of the event' },
+      data: dataSchema,
     },
   }
   return {

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { hintFaults, webhookEvents } from '../../changes/webhooks/hint.ts'
+import { hintEvents, hintFaults } from '../../changes/webhooks/hint.ts'
 import type { Problem } from '../../core/errors.ts'
 import {
   oneOf,
@@ -27,7 +27,7 @@ const rule = Type.Object(
     ),
     event: optional(
       oneOf(
-        webhookEvents,
+        hintEvents,
         'Event whose hints meet the fault, for a fault of hints; null or absent for all events',
       ),
     ),

@@ -4,7 +4,7 @@ import { TypeCompiler } from '@sinclair/typebox/compiler'
 import fc from 'fast-check'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { afterAll, expect, test } from 'vitest'
-import { hintOf, webhookEvents } from '../../../src/changes/webhooks/hint.ts'
+import { hintEvents, hintOf } from '../../../src/changes/webhooks/hint.ts'
 import { loggedPath } from '../../../src/http/logged-path.ts'
 import { splitRoot } from '../../../src/http/roots.ts'
 import { type Format, formats } from '../../../src/http/schema/formats.ts'
@@ -111,11 +111,11 @@ test('the response to a listing that was updated says so', () => {
 })
 
 test('a hint of each event is documented as it is sent', () => {
-  const events = ['booking.changed', 'message.created', 'webhook.test']
+  const events = ['booking.changed', 'message.created', 'webhook.test', 'alarm.opened', 'alarm.resolved']
   expect(Object.keys(document.webhooks)).toEqual(events)
-  const sent = (type: (typeof webhookEvents)[number]) =>
+  const sent = (type: (typeof hintEvents)[number]) =>
     hintOf(type, document.webhooks[type].post.requestBody.content['application/json'].example.data)
-  for (const type of webhookEvents) {
+  for (const type of hintEvents) {
     const { schema, example } = document.webhooks[type].post.requestBody.content['application/json']
     expect(sent(type)).toEqual(example)
     expect(Object.keys(schema.properties.data.properties)).toEqual(schema.properties.data.required)

@@ -18,6 +18,7 @@ export async function turnOn(app: SwitchContext, webhook: WebhookId, by: Switche
       enabled: true,
       disabled_at: null,
       disabled_reason: null,
+      listening_since: now,
       bookings_seen: positions.bookings_seen,
       messages_seen: positions.messages_seen,
       undelivered_since: null,

@@ -4,7 +4,7 @@ import type { AppContext } from '../../../http/context.ts'
 import type { Db } from '../../../platform/mongo/connection.ts'
 import type { SecretBox } from '../../../platform/secrets/secret-box.ts'
 import { deliveryId, endAttempts, type Outcome } from '../deliveries-store.ts'
-import type { HintFault } from '../hint.ts'
+import { type HintFault, isHintEvent } from '../hint.ts'
 import type { Webhook, WebhookDelivery } from '../model.ts'
 import { makeWebhookSecret, signatureHeaders } from '../signature.ts'
 import { clearRecordedFailure, recordFirstFailure } from '../store.ts'
@@ -113,7 +113,8 @@ async function post(
 ): Promise<Posted & { fault: HintFault | null }> {
   try {
     const { owner_id, event, attempts } = delivery
-    const fault = attempts === 1 ? ((await app.hintFaultOf?.(owner_id, event)) ?? null) : null
+    const mayMeetFault = attempts === 1 && isHintEvent(event)
+    const fault = mayMeetFault ? ((await app.hintFaultOf?.(owner_id, event)) ?? null) : null
     if (fault) return { ...(await postWithFault(app, { webhook, delivery, turn }, fault)), fault }
     const result = await postInTurn(turn, signPost(app, webhook, delivery))
     return { result, extraStatus: null, fault: null }

@@ -1,0 +1,67 @@
+/**
+ * From a finding to its alarms (decisions §29). An alarm is a stored document, so neither a restart nor a change of the
+ * leader repeats or loses one:
+ *
+ *     (none) ── the finding appears ──▶ open ── the finding is gone ──▶ resolving ── no opening is waiting ──▶ (none)
+ *                alarm.opened           │ ▲                                            alarm.resolved
+ *                                       └─┘ a webhook is new, or on again: alarm.opened for it
+ *
+ *     from any state: the key has ended, or no webhook of it that is on wants alarms ──▶ (none), and nothing is sent
+ *
+ * Everything here is pure. `evaluate.ts` reads what goes in and `store.ts` carries out what comes out.
+ */
+
+import type { Webhook } from '../../webhooks/model.ts'
+import { type Finding, identityOf } from '../findings.ts'
+import type { Alarm } from './model.ts'
+
+/** What happens to the alarms of one key. */
+export type Transition =
+  | { next: 'open'; finding: Finding }
+  /** The finding lasts. Webhooks that have not been told are told now. */
+  | { next: 'keep'; alarm: Alarm; finding: Finding }
+  | { next: 'resolve'; alarm: Alarm }
+
+/** Compares the findings of a key with its open alarms. */
+export function compare(alarms: Alarm[], findings: Finding[]): Transition[] {
+  const open = new Map(alarms.filter(({ is_open }) => is_open).map((alarm) => [alarm.identity, alarm]))
+  const transitions: Transition[] = []
+  for (const finding of findings) {
+    const alarm = open.get(identityOf(finding))
+    transitions.push(alarm ? { next: 'keep', alarm, finding } : { next: 'open', finding })
+    open.delete(identityOf(finding))
+  }
+  for (const alarm of open.values()) transitions.push({ next: 'resolve', alarm })
+  return transitions
+}
+
+type AlarmWebhook = Pick<Webhook, 'id' | 'events' | 'listening_since'>
+/** The fields of a finding that say which webhook it is about, if any. */
+interface About {
+  webhook_id?: number
+}
+
+/** Returns the webhooks that must be told of an alarm's opening and have not been told since they listen. */
+export function untold<W extends AlarmWebhook>(
+  webhooks: W[],
+  { webhook_id }: About,
+  openedFor: Alarm['opened_for'],
+): W[] {
+  return webhooks.filter((webhook) => {
+    // A failing channel cannot report itself.
+    if (webhook.id === webhook_id || !webhook.events.includes('alarm.opened')) return false
+    return !openedFor.some((told) => told.webhook_id === webhook.id && told.at >= webhook.listening_since)
+  })
+}
+
+/** Returns the webhooks that are told of an alarm's end: those that were told of its opening, or want ends alone. */
+export function toldOfEnd<W extends AlarmWebhook>(
+  webhooks: W[],
+  { webhook_id }: About,
+  openedFor: Alarm['opened_for'],
+): W[] {
+  return webhooks.filter(({ id, events }) => {
+    if (id === webhook_id || !events.includes('alarm.resolved')) return false
+    return !events.includes('alarm.opened') || openedFor.some((told) => told.webhook_id === id)
+  })
+}

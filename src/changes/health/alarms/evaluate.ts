@@ -1,0 +1,131 @@
+import { isDeepStrictEqual } from 'node:util'
+import { findKeysByIds } from '../../../access/keys/store.ts'
+import type { AppContext } from '../../../http/context.ts'
+import { usableKeys } from '../../webhooks/keys.ts'
+import type { Webhook } from '../../webhooks/model.ts'
+import { findAlarmWebhooks } from '../../webhooks/store.ts'
+import { readFacts, type Subject } from '../facts.ts'
+import { findingsOf, type HealthFacts, identityOf } from '../findings.ts'
+import { serializeFinding } from '../serialize.ts'
+import { compare, type Transition, untold } from './compare.ts'
+import type { Alarm } from './model.ts'
+import {
+  dropAlarms,
+  findAlarmsOfKeys,
+  findAllAlarms,
+  type KeyOfOwner,
+  noteSeen,
+  openAlarm,
+  reportEnd,
+  resolveAlarm,
+  tellMore,
+} from './store.ts'
+
+/** What evaluating alarms needs of an environment. */
+export type AlarmContext = Pick<AppContext, 'db' | 'liveDb' | 'clock' | 'config' | 'ids' | 'reads' | 'log'>
+
+/** A key that wants alarms, and its webhooks that do. */
+export interface WatchedKey {
+  ownerId: number
+  keyId: number
+  webhooks: Webhook[]
+}
+
+/** Number of keys that are evaluated together. */
+const keysPerPage = 100
+
+/** Returns the usable keys with a webhook that is on and wants alarms. */
+export async function findWatchedKeys(app: AlarmContext): Promise<WatchedKey[]> {
+  const webhooks = await findAlarmWebhooks(app.db)
+  const usable = await usableKeys(app, [...new Set(webhooks.map(({ created_by }) => created_by))])
+  const ofUsable = webhooks.filter(({ created_by }) => usable.has(created_by))
+  const byKey = Map.groupBy(ofUsable, ({ owner_id, created_by }) => nameOf({ owner_id, key_id: created_by }))
+  const watched: WatchedKey[] = []
+  for (const ofKey of byKey.values()) {
+    const [{ owner_id, created_by }] = ofKey as [Webhook]
+    watched.push({ ownerId: owner_id, keyId: created_by, webhooks: ofKey })
+  }
+  return watched
+}
+
+/** Drops the alarms of keys that are no longer watched, and reports the ends that are still to be reported. */
+export async function finishAlarms(app: AlarmContext, watched: WatchedKey[]): Promise<void> {
+  const alarms = await findAllAlarms(app.db)
+  if (alarms.length === 0) return
+  const names = new Set(watched.map(({ ownerId, keyId }) => nameOf({ owner_id: ownerId, key_id: keyId })))
+  await dropAlarms(
+    app.db,
+    alarms.filter((alarm) => !names.has(nameOf(alarm))),
+  )
+  for (const alarm of alarms)
+    if (!alarm.is_open && names.has(nameOf(alarm))) await attempted(app, () => reportEnd(app.db, alarm))
+}
+
+/** Compares the findings of keys with their alarms, and opens, keeps and resolves alarms, in pages. */
+export async function evaluate(
+  app: AlarmContext,
+  watched: WatchedKey[],
+  mayWork: () => boolean,
+): Promise<void> {
+  for (let start = 0; start < watched.length && mayWork(); start += keysPerPage)
+    await evaluatePage(app, watched.slice(start, start + keysPerPage), mayWork)
+}
+
+async function evaluatePage(app: AlarmContext, page: WatchedKey[], mayWork: () => boolean): Promise<void> {
+  const { db, liveDb } = app
+  const found = await findKeysByIds(
+    liveDb,
+    page.map(({ keyId }) => keyId),
+  )
+  const keys = new Map(found.map((key) => [key.id, key]))
+  const subjects: Subject[] = []
+  const evaluated: WatchedKey[] = []
+  for (const watched of page) {
+    const key = keys.get(watched.keyId)
+    if (!key) continue
+    subjects.push({ key, ownerId: watched.ownerId })
+    evaluated.push(watched)
+  }
+  const facts = await readFacts(app, subjects)
+  const alarms = await findAlarmsOfKeys(
+    db,
+    evaluated.map(({ ownerId, keyId }) => ({ owner_id: ownerId, key_id: keyId })),
+  )
+  for (const [index, watched] of evaluated.entries()) {
+    const key = { owner_id: watched.ownerId, key_id: watched.keyId }
+    const own = alarms.filter((alarm) => nameOf(alarm) === nameOf(key))
+    for (const transition of compare(own, findingsOf(facts[index] as HealthFacts))) {
+      if (!mayWork()) return
+      await attempted(app, () => carryOut(app, watched, transition))
+    }
+  }
+}
+
+async function carryOut(app: AlarmContext, watched: WatchedKey, transition: Transition): Promise<void> {
+  const { db, clock, config } = app
+  const { ownerId, keyId, webhooks } = watched
+  const now = clock(ownerId)
+  if (transition.next === 'resolve') {
+    await resolveAlarm(db, transition.alarm, now)
+    return
+  }
+  const finding = serializeFinding(transition.finding, config.publicUrl)
+  if (transition.next === 'keep') {
+    const { alarm } = transition
+    if (untold(webhooks, finding, alarm.opened_for).length > 0) await tellMore(db, alarm, finding, now)
+    else if (!isDeepStrictEqual(finding, alarm.finding)) await noteSeen(db, alarm, finding)
+    return
+  }
+  const identity = identityOf(transition.finding)
+  const { code } = transition.finding
+  await openAlarm(app, { owner_id: ownerId, key_id: keyId }, { identity, code, finding }, now)
+}
+
+/** A key whose alarms cannot be stored now must not hold up the others; it is evaluated again. */
+async function attempted({ log }: AlarmContext, work: () => Promise<void>): Promise<void> {
+  await work().catch((error) => log.warn({ error: String(error) }, 'Cannot store an alarm'))
+}
+
+function nameOf({ owner_id, key_id }: KeyOfOwner | Alarm): string {
+  return `${owner_id}/${key_id}`
+}

@@ -1,0 +1,130 @@
+import type { AppContext } from '../../../http/context.ts'
+import { acquireLease, releaseLease } from '../../../platform/mongo/lease.ts'
+import { type AlarmContext, evaluate, findWatchedKeys, finishAlarms, type WatchedKey } from './evaluate.ts'
+import { hasAlarms } from './store.ts'
+
+/** Interval of the rounds, so that ended keys and moved sandbox clocks are noticed within 5 s (decisions §29). */
+const roundMilliseconds = 2000
+/** Duration of the lease. If the holder dies, another process takes over once the lease expires. */
+const leaseMilliseconds = 6000
+/** Time between two evaluations of all keys, so that a finding is reported within 60 s. */
+const evaluationMilliseconds = 30_000
+/** Number of rounds that are skipped after one that found nothing to watch. */
+const roundsSkippedWhenIdle = 1
+const stopMilliseconds = 5000
+
+/** The context of the alarms' evaluation. */
+export type AlarmLeaderContext = AlarmContext &
+  Pick<AppContext, 'clockWatch'> & {
+    /** Loads the sandbox clocks that other processes have moved. Absent on live data. */
+    refreshClocks?: (ownerIds?: number[]) => Promise<void>
+  }
+
+/**
+ * Evaluates the findings of the keys that want alarms, in rounds. A lease limits the work to one process at a time,
+ * because two processes would report the same finding twice. Without it, a partner whose integration is silent would
+ * hear nothing (decisions §29).
+ */
+export class AlarmLeader {
+  private readonly lease = { name: 'alarms', owner: crypto.randomUUID() }
+  private readonly timer: ReturnType<typeof setInterval>
+  private renewal: Promise<void> | undefined
+  private round: Promise<void> | undefined
+  private evaluatedAt = Number.NEGATIVE_INFINITY
+  /** By how many milliseconds each owner's clock was ahead when its key was last evaluated. */
+  private aheadAtEvaluation = new Map<number, number>()
+  private roundsToSkip = 0
+  private heldUntil = new Date(0)
+  private isStopped = false
+
+  constructor(private readonly app: AlarmLeaderContext) {
+    this.timer = setInterval(() => this.begin(), roundMilliseconds)
+    this.timer.unref()
+  }
+
+  /** Leaves what is in progress to the next process if it takes too long. */
+  async stop(): Promise<void> {
+    this.isStopped = true
+    clearInterval(this.timer)
+    await Promise.race([Promise.all([this.renewal, this.round]), Bun.sleep(stopMilliseconds)])
+    await releaseLease(this.app.db, this.lease).catch(() => {})
+  }
+
+  private begin(): void {
+    this.renewal ??= this.renewAndBeginRound()
+      .catch((error) => this.warn(error))
+      .finally(() => {
+        this.renewal = undefined
+      })
+  }
+
+  /** Takes or renews the lease if there is anything to watch. It is renewed even while a round takes long. */
+  private async renewAndBeginRound(): Promise<void> {
+    if (this.roundsToSkip > 0) {
+      this.roundsToSkip -= 1
+      return
+    }
+    const watched = await findWatchedKeys(this.app)
+    if (watched.length === 0 && !(await hasAlarms(this.app.db))) {
+      this.roundsToSkip = roundsSkippedWhenIdle
+      return
+    }
+    if (!(await this.holdsLease())) return
+    this.round ??= this.runRound(watched)
+      .catch((error) => this.warn(error))
+      .finally(() => {
+        this.round = undefined
+      })
+  }
+
+  private async runRound(watched: WatchedKey[]): Promise<void> {
+    const { app } = this
+    await finishAlarms(app, watched)
+    await app.refreshClocks?.(watched.map(({ ownerId }) => ownerId))
+    const due = this.dueOf(watched)
+    if (due.length === 0) return
+    await evaluate(app, due, () => this.mayWork())
+    await finishAlarms(app, watched)
+  }
+
+  /** Returns the keys to evaluate now: all of them from time to time, otherwise those whose sandbox's clock was moved. */
+  private dueOf(watched: WatchedKey[]): WatchedKey[] {
+    const { clock } = this.app
+    const now = clock().getTime()
+    const ahead = new Map(watched.map(({ ownerId }) => [ownerId, clock(ownerId).getTime() - now]))
+    const before = this.aheadAtEvaluation
+    this.aheadAtEvaluation = ahead
+    if (performance.now() - this.evaluatedAt >= evaluationMilliseconds) {
+      this.evaluatedAt = performance.now()
+      return watched
+    }
+    return watched.filter(({ ownerId }) => isMoved(before.get(ownerId) ?? 0, ahead.get(ownerId) ?? 0))
+  }
+
+  private async holdsLease(): Promise<boolean> {
+    const { db, clockWatch } = this.app
+    if (this.isStopped || !clockWatch.isSound()) return false
+    const now = clockWatch.databaseNow()
+    const until = new Date(now.getTime() + leaseMilliseconds)
+    const wasHolder = this.heldUntil > now
+    if (!(await acquireLease(db, this.lease, now, until))) return false
+    this.heldUntil = until
+    // What the previous holder has evaluated is not known here.
+    if (!wasHolder) this.evaluatedAt = Number.NEGATIVE_INFINITY
+    return true
+  }
+
+  private warn(error: unknown): void {
+    this.app.log.warn({ error: String(error) }, 'Cannot evaluate alarms')
+  }
+
+  private mayWork(): boolean {
+    const { clockWatch } = this.app
+    return !this.isStopped && clockWatch.isSound() && this.heldUntil > clockWatch.databaseNow()
+  }
+}
+
+/** Reading a clock twice takes a moment, so less than a second is no move. */
+function isMoved(before: number, after: number): boolean {
+  return Math.abs(after - before) >= 1000
+}

@@ -1,0 +1,158 @@
+import { toTimestamp } from '../../../core/clock.ts'
+import type { IdSource } from '../../../http/ids.ts'
+import type { Db, Session } from '../../../platform/mongo/connection.ts'
+import { addAlarms, isOpeningWaiting, newDelivery } from '../../webhooks/deliveries-store.ts'
+import type { AlarmEvent, AlarmPost } from '../../webhooks/hint.ts'
+import type { Webhook } from '../../webhooks/model.ts'
+import { findAlarmWebhooks, inHostTransaction } from '../../webhooks/store.ts'
+import { type FindingCode, findingCodes } from '../findings.ts'
+import type { FindingView } from '../schema.ts'
+import { toldOfEnd, untold } from './compare.ts'
+import { type Alarm, alarmModel } from './model.ts'
+
+/** A key in an environment. */
+export interface KeyOfOwner {
+  owner_id: number
+  key_id: number
+}
+
+/** A finding that is reported. */
+export interface Reported {
+  identity: string
+  code: FindingCode
+  finding: FindingView
+}
+
+/** Returns the alarms of several keys, in any order. */
+export function findAlarmsOfKeys(db: Db, keys: KeyOfOwner[]): Promise<Alarm[]> {
+  const owner_id = { $in: [...new Set(keys.map((key) => key.owner_id))] }
+  const key_id = { $in: keys.map((key) => key.key_id) }
+  return alarmModel(db).find({ owner_id, key_id }, { _id: 0 }).lean()
+}
+
+/** Returns all alarms, including those whose end has not been reported yet. */
+export function findAllAlarms(db: Db): Promise<Alarm[]> {
+  return alarmModel(db).find({}, { _id: 0 }).lean()
+}
+
+/** Returns true if there is any alarm. */
+export async function hasAlarms(db: Db): Promise<boolean> {
+  return (await alarmModel(db).exists({})) !== null
+}
+
+/** Opens an alarm, and makes an `alarm.opened` for each of the key's webhooks that wants it. */
+export async function openAlarm(
+  { db, ids }: { db: Db; ids: IdSource },
+  { owner_id, key_id }: KeyOfOwner,
+  { identity, code, finding }: Reported,
+  now: Date,
+): Promise<void> {
+  const id = await ids('alarm')
+  await inHostTransaction(db, owner_id, async (session) => {
+    const same = { owner_id, key_id, identity, is_open: true }
+    // A process that has lost its lease may have opened the alarm in the meantime.
+    if (await alarmModel(db).exists(same).session(session)) return
+    const told = untold(await webhooksOf(db, session, { owner_id, key_id }), finding, [])
+    const alarm: Alarm = {
+      ...same,
+      id,
+      code,
+      finding,
+      opened_at: now,
+      opened_for: told.map((webhook) => ({ webhook_id: webhook.id, at: now })),
+      resolved_at: null,
+      revision: 0,
+    }
+    await alarmModel(db).create([alarm], { session })
+    await addAlarms(db, session, postsOf('alarm.opened', alarm, told, now))
+  })
+}
+
+/** Makes an `alarm.opened` of an open alarm for the webhooks that have not been told since they listen. */
+export async function tellMore(db: Db, alarm: Alarm, finding: FindingView, now: Date): Promise<void> {
+  const { owner_id, id, revision } = alarm
+  await inHostTransaction(db, owner_id, async (session) => {
+    const told = untold(await webhooksOf(db, session, alarm), finding, alarm.opened_for)
+    const others = alarm.opened_for.filter((one) => !told.some((webhook) => webhook.id === one.webhook_id))
+    const opened_for = [...others, ...told.map((webhook) => ({ webhook_id: webhook.id, at: now }))]
+    const change = { $set: { finding, opened_for }, $inc: { revision: 1 } }
+    const { matchedCount } = await alarmModel(db).updateOne({ owner_id, id, revision }, change, { session })
+    if (matchedCount > 0)
+      await addAlarms(db, session, postsOf('alarm.opened', { ...alarm, finding }, told, now))
+  })
+}
+
+/** Stores the values of an open alarm's finding that were seen last. */
+export async function noteSeen(
+  db: Db,
+  { owner_id, id, revision }: Alarm,
+  finding: FindingView,
+): Promise<void> {
+  await alarmModel(db).updateOne({ owner_id, id, revision }, { $set: { finding }, $inc: { revision: 1 } })
+}
+
+/** Notes that an alarm's finding is gone. Its end is reported by {@link reportEnd}. */
+export async function resolveAlarm(db: Db, { owner_id, id, revision }: Alarm, now: Date): Promise<void> {
+  const change = { $set: { is_open: false, resolved_at: now }, $inc: { revision: 1 } }
+  await alarmModel(db).updateOne({ owner_id, id, revision }, change)
+}
+
+/**
+ * Makes an `alarm.resolved` for each webhook that must hear of it, and deletes the alarm. Does nothing while an
+ * `alarm.opened` is waiting, because a receiver must not hear of the end before the beginning.
+ */
+export async function reportEnd(db: Db, alarm: Alarm): Promise<void> {
+  const { owner_id, id, resolved_at } = alarm
+  if (resolved_at === null) return
+  await inHostTransaction(db, owner_id, async (session) => {
+    if (await isOpeningWaiting(db, session, alarm)) return
+    const { deletedCount } = await alarmModel(db).deleteOne({ owner_id, id, is_open: false }, { session })
+    if (deletedCount === 0) return
+    const told = toldOfEnd(await webhooksOf(db, session, alarm), alarm.finding, alarm.opened_for)
+    await addAlarms(db, session, postsOf('alarm.resolved', alarm, told, resolved_at))
+  })
+}
+
+/** Ends alarms of which nobody is told any more, because their key or its last webhook for alarms has ended. */
+export async function dropAlarms(db: Db, alarms: Alarm[]): Promise<void> {
+  for (const { owner_id, id } of alarms) await alarmModel(db).deleteOne({ owner_id, id })
+}
+
+async function webhooksOf(db: Db, session: Session, { owner_id, key_id }: KeyOfOwner): Promise<Webhook[]> {
+  const webhooks = await findAlarmWebhooks(db, { ownerId: owner_id, session })
+  return webhooks.filter(({ created_by }) => created_by === key_id)
+}
+
+/** Returns the deliveries that report an alarm to webhooks. */
+function postsOf(type: AlarmEvent, { id, finding, resolved_at }: Alarm, webhooks: Webhook[], now: Date) {
+  const payload: AlarmPost = {
+    type,
+    timestamp: toTimestamp(now),
+    data: {
+      alarm_id: id,
+      ...finding,
+      ...(resolved_at ? { resolved_at: toTimestamp(resolved_at) } : {}),
+    },
+  }
+  return webhooks.map((webhook) => newDelivery({ webhook, payload, now, begins: false, trace: null }))
+}
+
+/** Returns the open alarms of all keys, oldest first, for administrators. */
+export function listOpenAlarms(db: Db): Promise<Alarm[]> {
+  return alarmModel(db).find({ is_open: true }, { _id: 0 }).sort({ opened_at: 1, id: 1 }).lean()
+}
+
+/** Returns the number of open alarms of each code. */
+export async function countOpenAlarms(db: Db): Promise<Record<FindingCode, number>> {
+  const found = await alarmModel(db)
+    .collection.aggregate<{ _id: FindingCode; count: number }>([
+      { $match: { is_open: true } },
+      { $group: { _id: '$code', count: { $sum: 1 } } },
+    ])
+    .toArray()
+  const counts = new Map(found.map(({ _id, count }) => [_id, count]))
+  return Object.fromEntries(findingCodes.map((code) => [code, counts.get(code) ?? 0])) as Record<
+    FindingCode,
+    number
+  >
+}

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest'
+import { compare, toldOfEnd, untold } from '../../../src/changes/health/alarms/compare.ts'
+import type { Alarm } from '../../../src/changes/health/alarms/model.ts'
+import type { Finding } from '../../../src/changes/health/findings.ts'
+
+const finding = (feed: 'bookings' | 'messages'): Finding => ({
+  code: 'feed_unread',
+  severity: 'failing',
+  since: new Date(0),
+  message: 'Not read',
+  details: { feed, unread: 1 },
+})
+const alarm = (identity: string, is_open = true): Alarm => ({
+  owner_id: 1,
+  id: 2,
+  key_id: 3,
+  identity,
+  code: 'feed_unread',
+  finding: { code: 'feed_unread', severity: 'failing', since: null, message: '', guide: '' },
+  opened_at: new Date(0),
+  opened_for: [],
+  is_open,
+  resolved_at: is_open ? null : new Date(1),
+  revision: 0,
+})
+const shown = (alarms: Alarm[], findings: Finding[]) =>
+  compare(alarms, findings).map((one) => [
+    one.next,
+    'finding' in one ? one.finding.details.feed : one.alarm.identity,
+  ])
+
+describe('a finding', () => {
+  const rows: [title: string, alarms: Alarm[], findings: Finding[], next: unknown[]][] = [
+    ['that is not there and was not opened leads to nothing', [], [], []],
+    ['that appears is opened', [], [finding('bookings')], [['open', 'bookings']]],
+    ['that lasts is kept', [alarm('feed_unread/bookings')], [finding('bookings')], [['keep', 'bookings']]],
+    ['that is gone is resolved', [alarm('feed_unread/bookings')], [], [['resolve', 'feed_unread/bookings']]],
+    [
+      'that returns before its end was reported is a new alarm',
+      [alarm('feed_unread/bookings', false)],
+      [finding('bookings')],
+      [['open', 'bookings']],
+    ],
+    [
+      'whose end is still to be reported is not resolved again',
+      [alarm('feed_unread/bookings', false)],
+      [],
+      [],
+    ],
+    [
+      'of another subject is another alarm',
+      [alarm('feed_unread/bookings')],
+      [finding('messages')],
+      [
+        ['open', 'messages'],
+        ['resolve', 'feed_unread/bookings'],
+      ],
+    ],
+  ]
+  test.each(rows)('%s', (_, alarms, findings, next) => {
+    expect(shown(alarms, findings)).toEqual(next)
+  })
+})
+
+describe('a webhook', () => {
+  const at = (milliseconds: number) => new Date(milliseconds)
+  const webhook = (id: number, events: ('alarm.opened' | 'alarm.resolved')[], since = 0) => ({
+    id,
+    events,
+    listening_since: at(since),
+  })
+  const both = ['alarm.opened', 'alarm.resolved'] as ('alarm.opened' | 'alarm.resolved')[]
+  const idsOf = (webhooks: { id: number }[]) => webhooks.map(({ id }) => id)
+
+  test('is told of an opening once, and again if it has been off, moved or changed since', () => {
+    const webhooks = [
+      webhook(1, both),
+      webhook(2, both, 50),
+      webhook(3, both),
+      webhook(4, ['alarm.resolved']),
+    ]
+    const openedFor = [1, 2].map((webhook_id) => ({ webhook_id, at: at(40) }))
+    expect(idsOf(untold(webhooks, {}, openedFor))).toEqual([2, 3])
+    expect(idsOf(untold(webhooks, {}, []))).toEqual([1, 2, 3])
+  })
+
+  test('is told of an end if it was told of the opening, or wants ends alone', () => {
+    const webhooks = [
+      webhook(1, both),
+      webhook(2, ['alarm.resolved']),
+      webhook(3, ['alarm.opened']),
+      webhook(4, both),
+    ]
+    expect(idsOf(toldOfEnd(webhooks, {}, [{ webhook_id: 1, at: at(0) }]))).toEqual([1, 2])
+  })
+
+  test('is told nothing about itself', () => {
+    const about = { webhook_id: 1 }
+    const webhooks = [webhook(1, both), webhook(2, both)]
+    expect({
+      opening: idsOf(untold(webhooks, about, [])),
+      end: idsOf(
+        toldOfEnd(
+          webhooks,
+          about,
+          [1, 2].map((webhook_id) => ({ webhook_id, at: at(0) })),
+        ),
+      ),
+    }).toEqual({ opening: [2], end: [2] })
+  })
+})
