@@ -1,5 +1,5 @@
-import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
+import { verifyWebhook } from '../../../client/src/verify.ts'
 import { revokeKey } from '../../../src/access/keys/store.ts'
 import { turnOffForKeys } from '../../../src/changes/webhooks/turn-off.ts'
 import { type Actor, seedBooking, testApp } from '../../support/app.ts'
@@ -48,7 +48,8 @@ test('a finding opens one alarm and resolves it once, with two processes and wit
   await pass(31 * minute)
   await expect.poll(() => received.map(({ hint }) => hint.type)).toEqual(['alarm.opened'])
   const [opened] = received as [Received]
-  new Webhook(secret).verify(opened.body, opened.headers)
+  // The signature has the service's time, which the test has moved.
+  await verifyWebhook(opened.body, opened.headers, secret, { now: clock() })
   const { findings } = (await actor.send('GET', '/v1/health')).body.data
   expect(opened.hint.data).toMatchObject({ ...findings[0], alarm_id: expect.any(Number) })
   await pass(5 * minute)
@@ -89,10 +90,10 @@ test('a webhook hears nothing about itself, another webhook of the key does', as
   const failing = startReceiver(context, () => new Response(null, { status: 410 }))
   const elsewhere = startReceiver(context)
   const actor = await service.actor()
-  await seedBooking(actor)
+  const { booking_id } = await seedBooking(actor)
   const gone = await hook(actor, failing.url, ['booking.changed', ...bothAlarms])
-  const watching = await hook(actor, elsewhere.url)
-  await seedBooking(actor)
+  await hook(actor, elsewhere.url)
+  await actor.send('POST', `/v1/bookings/${booking_id}/confirm`, { body: {} })
   await expect
     .poll(() => elsewhere.received.map(alarmOf))
     .toEqual([
@@ -101,7 +102,6 @@ test('a webhook hears nothing about itself, another webhook of the key does', as
   expect(failing.received.map(({ hint }) => hint.type)).not.toContain('alarm.opened')
   await actor.send('PATCH', `/v1/webhooks/${gone.id}`, { body: { enabled: true } })
   await expect.poll(() => elsewhere.received.map(({ hint }) => hint.type)).toEqual(bothAlarms)
-  expect(watching.id).not.toBe(gone.id)
 })
 
 test('an open alarm is opened for a webhook that is new or on again, under the same id', async (context) => {
