@@ -219,10 +219,11 @@ test.concurrent('administrators see the webhooks of all hosts and their deliveri
   const off = await administrate('webhooks', 'disable', String(id))
   expect(off).toMatchObject({ enabled: false, disabled_reason: 'administrator' })
   expect((await actor.send('GET', `${path}/${id}`)).body.data.disabled_reason).toBe('administrator')
-  const scrape = () => metered.send('GET', '/metrics', { headers: { authorization: `Bearer ${token}` } })
+  const scrape = async () =>
+    (await metered.send('GET', '/metrics', { headers: { authorization: `Bearer ${token}` } })).text
   // On a busy machine, a scrape may not get an answer from the database in time.
-  await expect.poll(async () => (await scrape()).text).toMatch(/^webhook_endpoints_off [1-9]/m)
-  expect(text).toMatch(/^webhook_oldest_waiting_seconds \d/m)
+  await expect.poll(scrape).toMatch(/^webhook_endpoints_off [1-9]/m)
+  expect(await scrape()).toMatch(/^webhook_oldest_waiting_seconds \d/m)
   const on = await administrate('webhooks', 'enable', String(id))
   expect(on).toMatchObject({ enabled: true, bookings_after: expect.stringMatching(/^\d{4}-/) })
   const actions = await auditOf(id)

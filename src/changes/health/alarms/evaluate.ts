@@ -61,17 +61,24 @@ export async function finishAlarms(app: AlarmContext, watched: WatchedKey[]): Pr
     if (!alarm.is_open && names.has(nameOf(alarm))) await attempted(app, () => reportEnd(app.db, alarm))
 }
 
-/** Compares the findings of keys with their alarms, and opens, keeps and resolves alarms, in pages. */
+/**
+ * Compares the findings of keys with their alarms, and opens, keeps and resolves alarms, in pages. Returns false if some
+ * could not be stored, so that they are evaluated again soon.
+ */
 export async function evaluate(
   app: AlarmContext,
   watched: WatchedKey[],
   mayWork: () => boolean,
-): Promise<void> {
-  for (let start = 0; start < watched.length && mayWork(); start += keysPerPage)
-    await evaluatePage(app, watched.slice(start, start + keysPerPage), mayWork)
+): Promise<boolean> {
+  let isComplete = true
+  for (let start = 0; start < watched.length && mayWork(); start += keysPerPage) {
+    const page = watched.slice(start, start + keysPerPage)
+    isComplete = (await evaluatePage(app, page, mayWork)) && isComplete
+  }
+  return isComplete
 }
 
-async function evaluatePage(app: AlarmContext, page: WatchedKey[], mayWork: () => boolean): Promise<void> {
+async function evaluatePage(app: AlarmContext, page: WatchedKey[], mayWork: () => boolean): Promise<boolean> {
   const { db, liveDb } = app
   const found = await findKeysByIds(
     liveDb,
@@ -91,14 +98,17 @@ async function evaluatePage(app: AlarmContext, page: WatchedKey[], mayWork: () =
     db,
     evaluated.map(({ ownerId, keyId }) => ({ owner_id: ownerId, key_id: keyId })),
   )
+  let isComplete = true
   for (const [index, watched] of evaluated.entries()) {
     const key = { owner_id: watched.ownerId, key_id: watched.keyId }
     const own = alarms.filter((alarm) => nameOf(alarm) === nameOf(key))
     for (const transition of compare(own, findingsOf(facts[index] as HealthFacts))) {
-      if (!mayWork()) return
-      await attempted(app, () => carryOut(app, watched, transition))
+      if (!mayWork()) return false
+      const isStored = await attempted(app, () => carryOut(app, watched, transition))
+      isComplete = isStored && isComplete
     }
   }
+  return isComplete
 }
 
 async function carryOut(app: AlarmContext, watched: WatchedKey, transition: Transition): Promise<void> {
@@ -122,8 +132,14 @@ async function carryOut(app: AlarmContext, watched: WatchedKey, transition: Tran
 }
 
 /** A key whose alarms cannot be stored now must not hold up the others; it is evaluated again. */
-async function attempted({ log }: AlarmContext, work: () => Promise<void>): Promise<void> {
-  await work().catch((error) => log.warn({ error: String(error) }, 'Cannot store an alarm'))
+async function attempted({ log }: AlarmContext, work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work()
+    return true
+  } catch (error) {
+    log.warn({ error: String(error) }, 'Cannot store an alarm')
+    return false
+  }
 }
 
 function nameOf({ owner_id, key_id }: KeyOfOwner | Alarm): string {

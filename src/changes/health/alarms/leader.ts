@@ -30,7 +30,8 @@ export class AlarmLeader {
   private readonly timer: ReturnType<typeof setInterval>
   private renewal: Promise<void> | undefined
   private round: Promise<void> | undefined
-  private evaluatedAt = Number.NEGATIVE_INFINITY
+  /** Time of the last evaluation of all keys, in milliseconds since 1970. */
+  private evaluatedAt = 0
   /** By how many milliseconds each owner's clock was ahead when its key was last evaluated. */
   private aheadAtEvaluation = new Map<number, number>()
   private roundsToSkip = 0
@@ -83,7 +84,8 @@ export class AlarmLeader {
     await app.refreshClocks?.(watched.map(({ ownerId }) => ownerId))
     const due = this.dueOf(watched)
     if (due.length === 0) return
-    await evaluate(app, due, () => this.mayWork())
+    const isComplete = await evaluate(app, due, () => this.mayWork())
+    if (!isComplete) this.evaluatedAt = 0
     await finishAlarms(app, watched)
   }
 
@@ -94,8 +96,9 @@ export class AlarmLeader {
     const ahead = new Map(watched.map(({ ownerId }) => [ownerId, clock(ownerId).getTime() - now]))
     const before = this.aheadAtEvaluation
     this.aheadAtEvaluation = ahead
-    if (performance.now() - this.evaluatedAt >= evaluationMilliseconds) {
-      this.evaluatedAt = performance.now()
+    // A clock that was set back must not postpone the evaluation.
+    if (Math.abs(now - this.evaluatedAt) >= evaluationMilliseconds) {
+      this.evaluatedAt = now
       return watched
     }
     return watched.filter(({ ownerId }) => isMoved(before.get(ownerId) ?? 0, ahead.get(ownerId) ?? 0))
@@ -110,7 +113,7 @@ export class AlarmLeader {
     if (!(await acquireLease(db, this.lease, now, until))) return false
     this.heldUntil = until
     // What the previous holder has evaluated is not known here.
-    if (!wasHolder) this.evaluatedAt = Number.NEGATIVE_INFINITY
+    if (!wasHolder) this.evaluatedAt = 0
     return true
   }
 
