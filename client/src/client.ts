@@ -77,6 +77,10 @@ function methodsOf(transport: Transport) {
       /** Returns the key's own record: permissions, expiry, limit and usage. */
       get: (options?: CallOptions) => call<Data<'getKey'>>('GET', '/key', options),
     },
+    health: {
+      /** Returns whether the integration is quiet or broken: findings, positions in the feeds, counts of requests. */
+      get: (options?: CallOptions) => call<Data<'getHealth'>>('GET', '/health', options),
+    },
     requests: {
       /** Lists the requests made with the key, newest first. */
       list: (query: Query<'listRequests'> = {}, options?: CallOptions) =>
