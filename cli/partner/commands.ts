@@ -3,6 +3,7 @@ import type { CommandGroup, Load } from '../shared/program.ts'
 import type { RequestAdministration } from '../shared/requests.ts'
 
 const account: Load = () => import('./commands/account.ts')
+const health: Load = () => import('./commands/health.ts')
 const doctor: Load = () => import('./commands/doctor.ts')
 const api: Load = () => import('./commands/api.ts')
 const poll: Load = () => import('./commands/poll.ts')
@@ -40,6 +41,7 @@ export function partnerCommands(
       ],
       profiles: ['Manage the profiles that login stores', account],
       doctor: ['Check what a partner needs: reachability, key, permissions, clock, feed', doctor],
+      health: ['Learn whether the integration is quiet or broken; made for cron and for a monitor', health],
       completions: ['Print a script that completes commands and options in your shell', completions],
       me: ['Check the API key and show the host it belongs to', account],
       key: ['Show the API key itself: permissions, expiry, limit and use', account],

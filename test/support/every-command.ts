@@ -92,6 +92,7 @@ export async function invocations(
       'profiles use': { args: ['one'] },
       'profiles remove': { args: ['one'] },
       doctor: {},
+      health: {},
       completions: { args: ['bash'] },
       me: {},
       key: {},
