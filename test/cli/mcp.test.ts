@@ -50,6 +50,7 @@ const always = [
   'call_sandbox',
   'describe_operation',
   'get_certification',
+  'get_health',
   'list_operations',
   'list_requests',
   'move_clock',
@@ -76,7 +77,7 @@ test('each tool says what it is called, what it is for and whether it changes an
   const { tools } = await client.listTools()
   const readers = tools.filter(({ name }) => /^(search|read|list|describe|get)_/.test(name))
   expect(tools.filter(({ annotations }) => annotations?.readOnlyHint)).toEqual(readers)
-  expect(readers).toHaveLength(7)
+  expect(readers).toHaveLength(8)
   for (const { name, title, description, annotations } of tools)
     expect({ name, title, description, annotations }).toEqual({
       name,
@@ -260,6 +261,27 @@ test('an agent never writes live data, marks nothing there as read, and reads it
     expect.objectContaining({ path: expect.stringContaining('cancel') }),
   )
   expect(careful.output() + allowed.output()).not.toContain(actor.key)
+})
+
+test('an agent learns whether the integration is quiet or broken, on live data only if a person allows it', async () => {
+  const actor = await service.actor()
+  await seedBooking(actor)
+  const careful = await agent([], actor.key)
+  expect(await careful.call('get_health', { live: true })).toMatchObject({
+    isError: true,
+    request_id: null,
+    error: { message: 'To read live data, start the server with partnerctl mcp --live-reads' },
+  })
+  expect(await careful.call('get_health')).toMatchObject({
+    isError: false,
+    status: 200,
+    data: { status: 'ok', findings: [], feeds: { bookings: { read_at: null, unread: null } } },
+  })
+  const allowed = await agent(['--live-reads'], actor.key)
+  const { request_id, data } = await allowed.call('get_health', { live: true })
+  expect(request_id).toEqual(expect.any(String))
+  const { body } = await actor.send('GET', '/v1/health')
+  expect(data.feeds).toEqual(body.data.feeds)
 })
 
 test('wrong input is explained, and no path parameter reaches another route', async () => {

@@ -93,6 +93,12 @@ async function send(session: Session, { sandbox, id, input = {} }: Call, more: R
   return { request_id: envelope.meta.request_id, status: response.status, ...envelope }
 }
 
+/** Live data is read only if the person who started the server allows it. */
+function requireLiveReads({ mayReadLive }: Session): void {
+  if (!mayReadLive)
+    throw new UsageError('To read live data, start the server with partnerctl mcp --live-reads')
+}
+
 const text = t.Optional(t.String())
 const integer = t.Optional(t.Integer())
 const operation_id = t.String({ description: 'From list_operations, such as createBooking' })
@@ -187,8 +193,7 @@ export const tools = {
     },
     { operation_id, input },
     async (given, session, signal) => {
-      if (!session.mayReadLive)
-        throw new UsageError('To read live data, start the server with partnerctl mcp --live-reads')
+      requireLiveReads(session)
       const { id, method, isLive } = await find(session, given.operation_id)
       if (method !== 'GET' || !isLive)
         throw new UsageError(`${id} does not read live data; only reads are allowed there`)
@@ -212,6 +217,19 @@ export const tools = {
       since: text,
       per_page: integer,
       cursor: text,
+    },
+  ),
+  get_health: tool(
+    {
+      title: 'Show what is wrong with the integration',
+      description:
+        "Learn whether the integration is quiet or broken: findings, the key's positions in the feeds, counts of the last hour",
+      annotations: reads,
+    },
+    { live: t.Optional(t.Boolean({ description: 'Live data instead of the sandbox' })) },
+    async ({ live = false }, session, signal) => {
+      if (live) requireLiveReads(session)
+      return send(session, { sandbox: !live, id: 'getHealth', input: undefined }, { signal })
     },
   ),
   play_scenario: shortcut(
