@@ -1,6 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { findingCodes, severities } from '../../../src/changes/health/findings.ts'
+import { serializeFinding } from '../../../src/changes/health/serialize.ts'
 import { readChapters } from '../../../src/pages/guide/chapters.ts'
 import { partnerctlHere as partnerctl } from '../../support/admin.ts'
 import { sharedServices, testApp } from '../../support/app.ts'
@@ -167,12 +169,24 @@ test('each error type and code has a heading of its own', async () => {
     expect(text).toContain(`<h3 id="code-${code}">`)
 })
 
-test.each(['/', '/guide', '/guide/polling'])('%s is accessible and fits', async (path) => {
-  const { page, complaints } = await browser.open(path)
-  await expectAccessible(page, path)
-  expect(complaints).toEqual([])
-  await page.close()
+test('each kind of finding has a section, to which the finding itself leads', async () => {
+  for (const code of findingCodes) {
+    const finding = { code, severity: severities[code], since: null, message: '', details: {} }
+    const { guide } = serializeFinding(finding, service.live.config.publicUrl)
+    const { pathname, hash } = new URL(guide)
+    expect((await get(pathname)).text, guide).toContain(`<h2 id="${hash.slice(1)}">`)
+  }
 })
+
+test.each(['/', '/guide', '/guide/polling', '/guide/quiet-or-broken'])(
+  '%s is accessible and fits',
+  async (path) => {
+    const { page, complaints } = await browser.open(path)
+    await expectAccessible(page, path)
+    expect(complaints).toEqual([])
+    await page.close()
+  },
+)
 
 test('on a phone, the words of every picture are at least 12 pixels high and inside of it', async () => {
   const { page, complaints } = await browser.open('/', phone)
