@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { type Actor, seedBooking, type TestApp } from './app.ts'
 
 const provider = '/v1/integrations/provider_one'
@@ -27,4 +27,12 @@ export async function enterKey(page: Page, { key }: Pick<Actor, 'key'>): Promise
   await page.getByLabel('API key').fill(key)
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Latest changes' }).waitFor()
+}
+
+/** Moves the page's clock until `seen` is visible, because the page sends at most ten requests a minute. */
+export async function inTime(page: Page, seen: Locator): Promise<void> {
+  while (!(await seen.first().isVisible())) {
+    await page.clock.runFor(2000)
+    await Bun.sleep(50)
+  }
 }

@@ -1,9 +1,8 @@
-import type { Locator, Page } from 'playwright-core'
 import { afterAll, expect, test } from 'vitest'
 import { testApp, testEnvironment } from '../../support/app.ts'
 import { desktop, expectAccessible, openBrowser, phone, saveShot } from '../../support/browser.ts'
 import { storeCertification } from '../../support/certification.ts'
-import { busyPartner, enterKey } from '../../support/console.ts'
+import { busyPartner, enterKey, inTime } from '../../support/console.ts'
 import { startService } from '../../support/processes.ts'
 
 const environment = { WEBHOOKS_ALLOW_PRIVATE: 'on' }
@@ -131,14 +130,6 @@ test('the console allows nothing inline, and its files are cached by content', a
   }
   expect((await service.send('GET', '/console/main.tsx')).status).toBe(404)
 })
-
-/** Moves the page's clock until `seen` is visible, because the page sends at most ten requests a minute. */
-async function inTime(page: Page, seen: Locator): Promise<void> {
-  while (!(await seen.first().isVisible())) {
-    await page.clock.runFor(2000)
-    await Bun.sleep(50)
-  }
-}
 
 test('a partner plays a scenario and a fault, moves the clock, and sees which request met the fault', async () => {
   const { actor } = await busyPartner(service)

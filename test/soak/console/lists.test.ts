@@ -1,8 +1,7 @@
-import type { Locator, Page } from 'playwright-core'
 import { afterAll, expect, test } from 'vitest'
 import { seedBooking, testApp, testEnvironment } from '../../support/app.ts'
 import { desktop, openBrowser, saveShot } from '../../support/browser.ts'
-import { enterKey } from '../../support/console.ts'
+import { enterKey, inTime } from '../../support/console.ts'
 import { startService } from '../../support/processes.ts'
 
 const environment = { WEBHOOKS_ALLOW_PRIVATE: 'on' }
@@ -26,14 +25,6 @@ const heightOfBars = `(() => {
   }
   return rows.size
 })()`
-
-/** Moves the page's clock until `seen` is visible, because the page sends at most ten requests a minute. */
-async function inTime(page: Page, seen: Locator): Promise<void> {
-  while (!(await seen.first().isVisible())) {
-    await page.clock.runFor(2000)
-    await Bun.sleep(50)
-  }
-}
 
 test('the latest changes are shown even if the last page has only a few', async () => {
   const actor = await service.actor()

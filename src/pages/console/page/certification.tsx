@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import type { CertificationView } from '../../../certification/schema.ts'
 import { type Api, toApiError } from './api.ts'
 import { showAge, showCount } from './format.ts'
@@ -21,7 +21,8 @@ const otherwiseMilliseconds = 300_000
 export function useCertification(api: Api, isEnabled: boolean): Loaded<CertificationView[]> {
   const isVisible = useVisible()
   const [loaded, setLoaded] = useState<Loaded<CertificationView[]>>({ data: null, error: null })
-  useEffect(() => {
+  // Before the panels' own effects, so that its request is the first: until its response, no panel reads the feed.
+  useLayoutEffect(() => {
     if (!isVisible || !isEnabled) return
     const controller = new AbortController()
     follow(api, controller.signal, setLoaded).catch(() => {})

@@ -8,6 +8,7 @@ import { CertificationPanel, isRunning, useCertification } from './certification
 import { Changes } from './changes.tsx'
 import { Consumers } from './consumers.tsx'
 import { Digest } from './digest.tsx'
+import { HealthPanel } from './health-panel.tsx'
 import { type Loaded, type LoadOptions, useLoaded } from './hooks.ts'
 import { type Entered, KeyForm } from './key-form.tsx'
 import { KeyPanel } from './key-panel.tsx'
@@ -66,6 +67,9 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
         </button>
       </header>
       <main class="columns">
+        <div class="first">
+          <HealthPanel key={environment} {...connection} />
+        </div>
         <div>
           <KeyPanel loaded={key} retry={key.reload} />
           <RequestPanel {...connection} />

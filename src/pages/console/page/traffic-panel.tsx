@@ -14,7 +14,7 @@ export function TrafficPanel({ loaded, now, limit, retry }: TrafficProps) {
     <Panel
       id="traffic"
       title="Requests"
-      note="Live and sandbox together: they share one limit. Requests for the key itself, its log and its consumers have a separate limit and are not shown."
+      note="Live and sandbox together: they share one limit. Requests for the key itself, its health, its log and its consumers have a separate limit and are not shown."
     >
       <Switch name="span" legend="Time" choices={spans} chosen={span} choose={setSpan} />
       <LoadedContent loaded={loaded} retry={retry}>
