@@ -156,6 +156,7 @@ export async function invocations(
       'db backup': 'needs the embedded database',
       'db restore': 'needs the embedded database',
       'db after-restore': 'needs the embedded database',
+      'alarms list': {},
       'certifications list': {},
       'audit list': {},
       'secrets rotate': 'changes every sandbox',

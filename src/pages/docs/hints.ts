@@ -1,4 +1,5 @@
-import type { Json } from './schemas.ts'
+import { FindingView } from '../../changes/health/schema.ts'
+import { documentSchema, type Json } from './schemas.ts'
 
 const version = '2027-01-04 09:30:01'
 const timestamp = '2027-01-04T09:30:01.000000Z'
@@ -85,18 +86,20 @@ function hint(type: string, event: Event): Json {
 
 /** An alarm's `data` is the finding, with the alarm's id and, once it is gone, the time of its end. */
 function alarm(type: string, event: Event & { timestamp: string }): Json {
+  const { properties, required } = documentSchema({ ...FindingView, title: undefined }, new Map())
+  const end = { type: 'string', format: 'date-time', description: 'Time at which the finding was gone' }
   const isEnd = 'resolved_at' in event.data
-  const own = {
+  const data = {
     type: 'object',
-    required: ['alarm_id', ...(isEnd ? ['resolved_at'] : [])],
+    description: 'The finding, with the id of its alarm',
+    required: ['alarm_id', ...required, ...(isEnd ? ['resolved_at'] : [])],
     properties: {
       alarm_id: { type: 'integer', minimum: 1, description: 'Id of the alarm' },
-      ...(isEnd
-        ? { resolved_at: { type: 'string', format: 'date-time', description: 'Time at which it was gone' } }
-        : {}),
+      ...properties,
+      ...(isEnd ? { resolved_at: end } : {}),
     },
   }
-  return post(type, event, { allOf: [{ $ref: '#/components/schemas/Finding' }, own] })
+  return post(type, event, data)
 }
 
 function post(type: string, event: Event & { timestamp: string }, dataSchema: Json): Json {
