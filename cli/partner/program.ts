@@ -17,6 +17,7 @@ export const program: Program = {
  * partners' commands.
  */
 export const administratorsCommands: readonly string[] = [
+  'alarms',
   'audit',
   'bookings',
   'certifications',

@@ -14,7 +14,7 @@ import {
 import { isIdText } from '../../cli/shared/values.ts'
 import { digestBookings, isCalendarDate, isVersion, signWebhook } from '../../client/src/index.ts'
 import * as digest from '../../src/changes/digest/digest.ts'
-import { hintOf, webhookEvents } from '../../src/changes/webhooks/hint.ts'
+import { hintOf, hintEvents as serviceEvents } from '../../src/changes/webhooks/hint.ts'
 import { signatureHeaders } from '../../src/changes/webhooks/signature.ts'
 import * as clock from '../../src/core/clock.ts'
 import * as proxy from '../../src/core/proxy.ts'
@@ -92,7 +92,7 @@ test('a hint of `listen` has the same body and signature as one of the service',
   const secret = makeWebhookSecret()
   const version = '2027-03-01 10:00:05'
   const hints = { booking_id: 5, listing_id: 7, version }
-  expect(hintEvents).toEqual(webhookEvents)
+  expect(hintEvents).toEqual(serviceEvents)
   for (const [type, data] of [
     ['booking.changed', hints],
     ['message.created', { ...hints, message_id: 9 }],

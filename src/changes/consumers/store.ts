@@ -64,16 +64,18 @@ export async function insertConsumer(db: Db, consumer: Consumer): Promise<boolea
   }
 }
 
+/** What names a consumer. */
+type ConsumerName = ConsumerSet & Pick<Consumer, 'name'>
+
 /** Moves a consumer forward to a version. Returns false if the consumer is not behind it, or is gone. */
 export async function moveConsumerForward(
   db: Db,
-  owner: ConsumerSet,
-  name: string,
+  { owner_id, key_id, feed, name }: ConsumerName,
   to: { acknowledged: Date; acknowledged_at: Date },
 ): Promise<boolean> {
   const behind = { $or: [{ acknowledged: null }, { acknowledged: { $lt: to.acknowledged } }] }
   const { matchedCount } = await consumerModel(db).updateOne(
-    { ...owner, name, ...behind },
+    { owner_id, key_id, feed, name, ...behind },
     { $set: { ...to, progressed_at: to.acknowledged_at } },
   )
   return matchedCount > 0
@@ -82,11 +84,10 @@ export async function moveConsumerForward(
 /** Moves a consumer to a position that is not ahead of it, or to the beginning of the feed. That is no progress. */
 export async function moveConsumerBack(
   db: Db,
-  owner: ConsumerSet,
-  name: string,
+  { owner_id, key_id, feed, name }: ConsumerName,
   to: Pick<Consumer, 'acknowledged' | 'acknowledged_at'>,
 ): Promise<void> {
-  await consumerModel(db).updateOne({ ...owner, name }, { $set: to })
+  await consumerModel(db).updateOne({ owner_id, key_id, feed, name }, { $set: to })
 }
 
 /**

@@ -41,8 +41,9 @@ export async function putConsumer(
   const now = clock(caller.ownerId)
   const position = { acknowledged: version, acknowledged_at: version === null ? null : now }
   for (;;) {
-    if (await findConsumerIfAny(db, owner, name)) {
-      await moveConsumer(db, owner, name, { ...position, seek })
+    const known = await findConsumerIfAny(db, owner, name)
+    if (known) {
+      await moveConsumer(db, known, { ...position, seek })
       const moved = await findConsumerIfAny(db, owner, name)
       if (moved) return moved
     }
@@ -55,16 +56,19 @@ export async function putConsumer(
 /** Moves a consumer forward, or back if `seek` is true. The beginning of the feed is not ahead of any position. */
 async function moveConsumer(
   db: Db,
-  owner: ConsumerSet,
-  name: string,
+  known: Consumer,
   { seek, ...position }: Pick<Consumer, 'acknowledged' | 'acknowledged_at'> & { seek: boolean },
 ): Promise<void> {
   const { acknowledged, acknowledged_at } = position
-  const isForward =
-    acknowledged !== null &&
-    acknowledged_at !== null &&
-    (await moveConsumerForward(db, owner, name, { acknowledged, acknowledged_at }))
-  if (seek && !isForward) await moveConsumerBack(db, owner, name, position)
+  if (acknowledged !== null && acknowledged_at !== null && isAhead(acknowledged, known)) {
+    const isForward = await moveConsumerForward(db, known, { acknowledged, acknowledged_at })
+    if (isForward) return
+  }
+  if (seek) await moveConsumerBack(db, known, position)
+}
+
+function isAhead(version: Date, { acknowledged }: Consumer): boolean {
+  return acknowledged === null || acknowledged < version
 }
 
 /** Returns the problems with a consumer's name, which are reported together with the body's problems. */

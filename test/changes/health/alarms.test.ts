@@ -96,6 +96,9 @@ test('a webhook hears nothing about itself, another webhook of the key does', as
   const gone = await hook(actor, failing.url, ['booking.changed', ...bothAlarms])
   await hook(actor, elsewhere.url)
   await actor.send('POST', `/v1/bookings/${booking_id}/confirm`, { body: {} })
+  const isOff = async () => (await actor.send('GET', `/v1/webhooks/${gone.id}`)).body.data.disabled_reason
+  await expect.poll(isOff).toBe('gone')
+  await evaluateAgain()
   await expect
     .poll(() => elsewhere.received.map(alarmOf))
     .toEqual([
