@@ -79,19 +79,25 @@ export async function addHints(db: Db, session: Session, hints: WebhookDelivery[
   await webhookDeliveryModel(db).collection.bulkWrite(writes, { session })
 }
 
-/** Stores alarms, which are due at once and never merged. */
+/**
+ * Stores alarms, which are due at once and never merged. The transaction moves the host's clock, and that makes the
+ * sender look for them.
+ */
 export async function addAlarms(db: Db, session: Session, alarms: WebhookDelivery[]): Promise<void> {
   if (alarms.length > 0) await webhookDeliveryModel(db).collection.insertMany(alarms, { session })
 }
 
-/** Returns true while the opening of an alarm has been neither delivered nor given up. */
-export async function isOpeningWaiting(
+/** Returns the ids of the webhooks to which the opening of an alarm has been neither delivered nor given up. */
+export async function findWaitingOpenings(
   db: Db,
   session: Session,
   { owner_id, id }: { owner_id: number; id: number },
-): Promise<boolean> {
-  const waiting = { owner_id, status: 'waiting', event: 'alarm.opened', 'payload.data.alarm_id': id } as const
-  return (await webhookDeliveryModel(db).exists(waiting).session(session)) !== null
+): Promise<number[]> {
+  const waiting = { owner_id, status: 'waiting', event: 'alarm.opened', 'payload.data.alarm_id': id }
+  const found = await webhookDeliveryModel(db)
+    .collection.find<Pick<WebhookDelivery, 'webhook_id'>>(waiting, { projection: { webhook_id: 1 }, session })
+    .toArray()
+  return found.map(({ webhook_id }) => webhook_id)
 }
 
 /** Returns the oldest version among a webhook's waiting hints for an event; null if none is waiting. */

@@ -36,10 +36,10 @@ const fields = {
   bookings_seen: field.moment,
   messages_seen: field.moment,
   /**
-   * Time since which the webhook has been as it is: on, at this origin, and for these events. An alarm that was sent to
-   * it before must be sent again.
+   * Changes whenever the webhook is turned on, moves to another origin or asks for another event. An alarm that was sent
+   * to it before must then be sent again. No time is compared, because two processes' clocks differ.
    */
-  listening_since: field.moment,
+  listening_id: field.text,
   /** Time of the first failure since the last success; null if no attempt has failed since then. */
   failing_since: field.momentOrNull,
   /** Versions after which hints may be missing; set while the webhook is failing or off. */

@@ -109,6 +109,11 @@ export function findAlarmWebhooks(
     .toArray()
 }
 
+/** Returns true if any webhook is on and asks for alarms. */
+export async function hasAlarmWebhooks(db: Db): Promise<boolean> {
+  return (await webhookModel(db).exists({ events: { $in: [...alarmEvents] }, enabled: true })) !== null
+}
+
 /** Returns true if any host has a webhook. */
 export async function hasWebhooks(db: Db): Promise<boolean> {
   return (await webhookModel(db).exists({})) !== null
@@ -133,6 +138,11 @@ type NewWebhook = Pick<
   | 'messages_seen'
 >
 
+/** Returns the id of a webhook that listens anew. */
+export function newListeningId(): string {
+  return crypto.randomUUID()
+}
+
 /** Returns a new webhook, which is on and has never failed. */
 export function newWebhook(start: NewWebhook): Webhook {
   return {
@@ -148,7 +158,7 @@ export function newWebhook(start: NewWebhook): Webhook {
     secrets: start.secrets,
     bookings_seen: start.bookings_seen,
     messages_seen: start.messages_seen,
-    listening_since: start.created_at,
+    listening_id: newListeningId(),
     failing_since: null,
     undelivered_since: null,
     last_outage: null,

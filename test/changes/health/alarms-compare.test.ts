@@ -19,6 +19,7 @@ const alarm = (identity: string, is_open = true): Alarm => ({
   finding: { code: 'feed_unread', severity: 'failing', since: null, message: '', guide: '' },
   opened_at: new Date(0),
   opened_for: [],
+  ended_for: [],
   is_open,
   resolved_at: is_open ? null : new Date(1),
   revision: 0,
@@ -63,23 +64,23 @@ describe('a finding', () => {
 })
 
 describe('a webhook', () => {
-  const at = (milliseconds: number) => new Date(milliseconds)
-  const webhook = (id: number, events: ('alarm.opened' | 'alarm.resolved')[], since = 0) => ({
+  const webhook = (id: number, events: ('alarm.opened' | 'alarm.resolved')[], listening_id = 'a') => ({
     id,
     events,
-    listening_since: at(since),
+    listening_id,
   })
+  const told = (...ids: number[]) => ids.map((webhook_id) => ({ webhook_id, listening_id: 'a' }))
   const both = ['alarm.opened', 'alarm.resolved'] as ('alarm.opened' | 'alarm.resolved')[]
   const idsOf = (webhooks: { id: number }[]) => webhooks.map(({ id }) => id)
 
   test('is told of an opening once, and again if it has been off, moved or changed since', () => {
     const webhooks = [
       webhook(1, both),
-      webhook(2, both, 50),
+      webhook(2, both, 'b'),
       webhook(3, both),
       webhook(4, ['alarm.resolved']),
     ]
-    const openedFor = [1, 2].map((webhook_id) => ({ webhook_id, at: at(40) }))
+    const openedFor = told(1, 2)
     expect(idsOf(untold(webhooks, {}, openedFor))).toEqual([2, 3])
     expect(idsOf(untold(webhooks, {}, []))).toEqual([1, 2, 3])
   })
@@ -91,7 +92,7 @@ describe('a webhook', () => {
       webhook(3, ['alarm.opened']),
       webhook(4, both),
     ]
-    expect(idsOf(toldOfEnd(webhooks, {}, [{ webhook_id: 1, at: at(0) }]))).toEqual([1, 2])
+    expect(idsOf(toldOfEnd(webhooks, {}, told(1)))).toEqual([1, 2])
   })
 
   test('is told nothing about itself', () => {
@@ -99,13 +100,7 @@ describe('a webhook', () => {
     const webhooks = [webhook(1, both), webhook(2, both)]
     expect({
       opening: idsOf(untold(webhooks, about, [])),
-      end: idsOf(
-        toldOfEnd(
-          webhooks,
-          about,
-          [1, 2].map((webhook_id) => ({ webhook_id, at: at(0) })),
-        ),
-      ),
+      end: idsOf(toldOfEnd(webhooks, about, told(1, 2))),
     }).toEqual({ opening: [2], end: [2] })
   })
 })

@@ -88,6 +88,23 @@ test('an end is reported after the opening, even if the receiver was down when t
   expect(new Set(received.map((one) => alarmOf(one).alarm_id)).size).toBe(1)
 })
 
+test('a webhook that is down does not hold up the end for another webhook', async (context) => {
+  const down = startReceiver(context, () => new Response(null, { status: 503 }))
+  const healthy = startReceiver(context)
+  const actor = await reader()
+  const { id } = await hook(actor, down.url)
+  await hook(actor, healthy.url)
+  await pass(31 * minute)
+  await expect.poll(() => down.received.length).toBeGreaterThan(0)
+  await actor.send('GET', feed)
+  await evaluateAgain()
+  await expect.poll(() => healthy.received.map(({ hint }) => hint.type)).toEqual(bothAlarms)
+  const deliveries = await deliveriesOf(actor, id)
+  expect(deliveries.map(({ event, status }: Record<string, string>) => ({ event, status }))).toEqual([
+    { event: 'alarm.opened', status: 'waiting' },
+  ])
+})
+
 test('a webhook hears nothing about itself, another webhook of the key does', async (context) => {
   const failing = startReceiver(context, () => new Response(null, { status: 410 }))
   const elsewhere = startReceiver(context)

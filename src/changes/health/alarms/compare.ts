@@ -2,9 +2,13 @@
  * From a finding to its alarms (decisions §29). An alarm is a stored document, so neither a restart nor a change of the
  * leader repeats or loses one:
  *
- *     (none) ── the finding appears ──▶ open ── the finding is gone ──▶ resolving ── no opening is waiting ──▶ (none)
- *                alarm.opened           │ ▲                                            alarm.resolved
+ *     (none) ── the finding appears ──▶ open ── the finding is gone ──▶ resolving ── every end is reported ──▶ (none)
+ *                alarm.opened           │ ▲                             │ ▲
+ *                                       │ │                             └─┘ a webhook's opening waits no longer:
+ *                                       │ │                                 alarm.resolved for it
  *                                       └─┘ a webhook is new, or on again: alarm.opened for it
+ *
+ * A finding that returns while its old alarm is resolving is a new alarm.
  *
  *     from any state: the key has ended, or no webhook of it that is on wants alarms ──▶ (none), and nothing is sent
  *
@@ -35,7 +39,7 @@ export function compare(alarms: Alarm[], findings: Finding[]): Transition[] {
   return transitions
 }
 
-type AlarmWebhook = Pick<Webhook, 'id' | 'events' | 'listening_since'>
+type AlarmWebhook = Pick<Webhook, 'id' | 'events' | 'listening_id'>
 /** The fields of a finding that say which webhook it is about, if any. */
 interface About {
   webhook_id?: number
@@ -50,7 +54,9 @@ export function untold<W extends AlarmWebhook>(
   return webhooks.filter((webhook) => {
     // A failing channel cannot report itself.
     if (webhook.id === webhook_id || !webhook.events.includes('alarm.opened')) return false
-    return !openedFor.some((told) => told.webhook_id === webhook.id && told.at >= webhook.listening_since)
+    return !openedFor.some(
+      (told) => told.webhook_id === webhook.id && told.listening_id === webhook.listening_id,
+    )
   })
 }
 

@@ -62,23 +62,29 @@ export async function finishAlarms(app: AlarmContext, watched: WatchedKey[]): Pr
 }
 
 /**
- * Compares the findings of keys with their alarms, and opens, keeps and resolves alarms, in pages. Returns false if some
- * could not be stored, so that they are evaluated again soon.
+ * Compares the findings of keys with their alarms, and opens, keeps and resolves alarms, in pages. Returns the keys that
+ * could not be evaluated or stored; one such key does not hold up the others.
  */
 export async function evaluate(
   app: AlarmContext,
   watched: WatchedKey[],
   mayWork: () => boolean,
-): Promise<boolean> {
-  let isComplete = true
-  for (let start = 0; start < watched.length && mayWork(); start += keysPerPage) {
+): Promise<WatchedKey[]> {
+  const unfinished: WatchedKey[] = []
+  for (let start = 0; start < watched.length; start += keysPerPage) {
     const page = watched.slice(start, start + keysPerPage)
-    isComplete = (await evaluatePage(app, page, mayWork)) && isComplete
+    if (!mayWork()) unfinished.push(...page)
+    else
+      unfinished.push(...(await evaluatePage(app, page, mayWork).catch((error) => failed(app, page, error))))
   }
-  return isComplete
+  return unfinished
 }
 
-async function evaluatePage(app: AlarmContext, page: WatchedKey[], mayWork: () => boolean): Promise<boolean> {
+async function evaluatePage(
+  app: AlarmContext,
+  page: WatchedKey[],
+  mayWork: () => boolean,
+): Promise<WatchedKey[]> {
   const { db, liveDb } = app
   const found = await findKeysByIds(
     liveDb,
@@ -98,17 +104,20 @@ async function evaluatePage(app: AlarmContext, page: WatchedKey[], mayWork: () =
     db,
     evaluated.map(({ ownerId, keyId }) => ({ owner_id: ownerId, key_id: keyId })),
   )
-  let isComplete = true
+  const unfinished: WatchedKey[] = []
   for (const [index, watched] of evaluated.entries()) {
     const key = { owner_id: watched.ownerId, key_id: watched.keyId }
     const own = alarms.filter((alarm) => nameOf(alarm) === nameOf(key))
-    for (const transition of compare(own, findingsOf(facts[index] as HealthFacts))) {
-      if (!mayWork()) return false
-      const isStored = await attempted(app, () => carryOut(app, watched, transition))
-      isComplete = isStored && isComplete
-    }
+    const transitions = compare(own, findingsOf(facts[index] as HealthFacts))
+    const isStored = await attempted(app, async () => {
+      for (const transition of transitions) {
+        if (!mayWork()) throw new Error('The lease was lost')
+        await carryOut(app, watched, transition)
+      }
+    })
+    if (!isStored) unfinished.push(watched)
   }
-  return isComplete
+  return unfinished
 }
 
 async function carryOut(app: AlarmContext, watched: WatchedKey, transition: Transition): Promise<void> {
@@ -131,15 +140,24 @@ async function carryOut(app: AlarmContext, watched: WatchedKey, transition: Tran
   await openAlarm(app, { owner_id: ownerId, key_id: keyId }, { identity, code, finding }, now)
 }
 
-/** A key whose alarms cannot be stored now must not hold up the others; it is evaluated again. */
-async function attempted({ log }: AlarmContext, work: () => Promise<void>): Promise<boolean> {
+/** Runs work that may fail, and returns whether it succeeded. */
+async function attempted(app: AlarmContext, work: () => Promise<void>): Promise<boolean> {
   try {
     await work()
     return true
   } catch (error) {
-    log.warn({ error: String(error) }, 'Cannot store an alarm')
+    warn(app, error)
     return false
   }
+}
+
+function failed(app: AlarmContext, page: WatchedKey[], error: unknown): WatchedKey[] {
+  warn(app, error)
+  return page
+}
+
+function warn({ log }: AlarmContext, error: unknown): void {
+  log.warn({ error: String(error) }, 'Cannot evaluate or store alarms')
 }
 
 function nameOf({ owner_id, key_id }: KeyOfOwner | Alarm): string {

@@ -1,5 +1,6 @@
 import type { AppContext } from '../../../http/context.ts'
 import { acquireLease, releaseLease } from '../../../platform/mongo/lease.ts'
+import { hasAlarmWebhooks } from '../../webhooks/store.ts'
 import { type AlarmContext, evaluate, findWatchedKeys, finishAlarms, type WatchedKey } from './evaluate.ts'
 import { hasAlarms } from './store.ts'
 
@@ -32,8 +33,10 @@ export class AlarmLeader {
   private round: Promise<void> | undefined
   /** Time of the last evaluation of all keys, in milliseconds since 1970. */
   private evaluatedAt = 0
-  /** By how many milliseconds each owner's clock was ahead when its key was last evaluated. */
-  private aheadAtEvaluation = new Map<number, number>()
+  /** By how many milliseconds each owner's clock was ahead in the last round. */
+  private aheadInLastRound = new Map<number, number>()
+  /** The keys that could not be evaluated or stored in the last round. */
+  private unfinished: WatchedKey[] = []
   private roundsToSkip = 0
   private heldUntil = new Date(0)
   private isStopped = false
@@ -65,43 +68,51 @@ export class AlarmLeader {
       this.roundsToSkip -= 1
       return
     }
-    const watched = await findWatchedKeys(this.app)
-    if (watched.length === 0 && !(await hasAlarms(this.app.db))) {
+    const { db } = this.app
+    if (!(await hasAlarmWebhooks(db)) && !(await hasAlarms(db))) {
       this.roundsToSkip = roundsSkippedWhenIdle
       return
     }
     if (!(await this.holdsLease())) return
-    this.round ??= this.runRound(watched)
+    this.round ??= this.runRound()
       .catch((error) => this.warn(error))
       .finally(() => {
         this.round = undefined
       })
   }
 
-  private async runRound(watched: WatchedKey[]): Promise<void> {
+  private async runRound(): Promise<void> {
     const { app } = this
+    const watched = await findWatchedKeys(app)
+    if (!this.mayWork()) return
     await finishAlarms(app, watched)
     await app.refreshClocks?.(watched.map(({ ownerId }) => ownerId))
     const due = this.dueOf(watched)
     if (due.length === 0) return
-    const isComplete = await evaluate(app, due, () => this.mayWork())
-    if (!isComplete) this.evaluatedAt = 0
-    await finishAlarms(app, watched)
+    this.unfinished = await evaluate(app, due, () => this.mayWork())
+    if (this.mayWork()) await finishAlarms(app, watched)
   }
 
-  /** Returns the keys to evaluate now: all of them from time to time, otherwise those whose sandbox's clock was moved. */
+  /**
+   * Returns the keys to evaluate now: all of them from time to time, otherwise those whose sandbox's clock was moved and
+   * those that could not be evaluated in the last round.
+   */
   private dueOf(watched: WatchedKey[]): WatchedKey[] {
     const { clock } = this.app
     const now = clock().getTime()
     const ahead = new Map(watched.map(({ ownerId }) => [ownerId, clock(ownerId).getTime() - now]))
-    const before = this.aheadAtEvaluation
-    this.aheadAtEvaluation = ahead
+    const before = this.aheadInLastRound
+    this.aheadInLastRound = ahead
     // A clock that was set back must not postpone the evaluation.
     if (Math.abs(now - this.evaluatedAt) >= evaluationMilliseconds) {
       this.evaluatedAt = now
       return watched
     }
-    return watched.filter(({ ownerId }) => isMoved(before.get(ownerId) ?? 0, ahead.get(ownerId) ?? 0))
+    const unfinished = new Set(this.unfinished.map(({ keyId }) => keyId))
+    return watched.filter(
+      ({ ownerId, keyId }) =>
+        unfinished.has(keyId) || isMoved(before.get(ownerId) ?? 0, ahead.get(ownerId) ?? 0),
+    )
   }
 
   private async holdsLease(): Promise<boolean> {

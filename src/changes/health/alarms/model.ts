@@ -3,7 +3,11 @@ import { field, type Stored, schemaOf } from '../../../platform/mongo/fields.ts'
 import type { FindingCode } from '../findings.ts'
 import type { FindingView } from '../schema.ts'
 
-const sentFields = { webhook_id: field.number, at: field.moment }
+const toldFields = {
+  webhook_id: field.number,
+  /** The webhook's `listening_id` when it was told. */
+  listening_id: field.text,
+}
 
 const fields = {
   owner_id: field.number,
@@ -15,8 +19,10 @@ const fields = {
   /** The finding as partners see it, with the values that were seen last. */
   finding: field.mixed<FindingView>(),
   opened_at: field.moment,
-  /** The webhooks for which an `alarm.opened` was made, each with the time at which it was made. */
-  opened_for: field.listOf(sentFields),
+  /** The webhooks for which an `alarm.opened` was made. */
+  opened_for: field.listOf(toldFields),
+  /** Ids of the webhooks for which an `alarm.resolved` was made. */
+  ended_for: field.list<number>(Number),
   /** False once the finding is gone. The document is deleted when every `alarm.resolved` is made. */
   is_open: field.flag,
   resolved_at: field.momentOrNull,

@@ -1,7 +1,7 @@
 import { toTimestamp } from '../../../core/clock.ts'
 import type { IdSource } from '../../../http/ids.ts'
 import type { Db, Session } from '../../../platform/mongo/connection.ts'
-import { addAlarms, isOpeningWaiting, newDelivery } from '../../webhooks/deliveries-store.ts'
+import { addAlarms, findWaitingOpenings, newDelivery } from '../../webhooks/deliveries-store.ts'
 import type { AlarmEvent, AlarmPost } from '../../webhooks/hint.ts'
 import type { Webhook } from '../../webhooks/model.ts'
 import { findAlarmWebhooks, inHostTransaction } from '../../webhooks/store.ts'
@@ -59,7 +59,8 @@ export async function openAlarm(
       code,
       finding,
       opened_at: now,
-      opened_for: told.map((webhook) => ({ webhook_id: webhook.id, at: now })),
+      opened_for: told.map(toTold),
+      ended_for: [],
       resolved_at: null,
       revision: 0,
     }
@@ -74,7 +75,7 @@ export async function tellMore(db: Db, alarm: Alarm, finding: FindingView, now: 
   await inHostTransaction(db, owner_id, async (session) => {
     const told = untold(await webhooksOf(db, session, alarm), finding, alarm.opened_for)
     const others = alarm.opened_for.filter((one) => !told.some((webhook) => webhook.id === one.webhook_id))
-    const opened_for = [...others, ...told.map((webhook) => ({ webhook_id: webhook.id, at: now }))]
+    const opened_for = [...others, ...told.map(toTold)]
     const change = { $set: { finding, opened_for }, $inc: { revision: 1 } }
     const { matchedCount } = await alarmModel(db).updateOne({ owner_id, id, revision }, change, { session })
     if (matchedCount > 0)
@@ -98,24 +99,42 @@ export async function resolveAlarm(db: Db, { owner_id, id, revision }: Alarm, no
 }
 
 /**
- * Makes an `alarm.resolved` for each webhook that must hear of it, and deletes the alarm. Does nothing while an
- * `alarm.opened` is waiting, because a receiver must not hear of the end before the beginning.
+ * Makes an `alarm.resolved` for each webhook that must hear of it, and deletes the alarm once every one is made. A
+ * webhook whose `alarm.opened` is waiting is left for later, because it must not hear of the end before the beginning;
+ * it does not hold up the others.
  */
 export async function reportEnd(db: Db, alarm: Alarm): Promise<void> {
-  const { owner_id, id, resolved_at } = alarm
+  const { owner_id, id, revision, ended_for, resolved_at } = alarm
   if (resolved_at === null) return
   await inHostTransaction(db, owner_id, async (session) => {
-    if (await isOpeningWaiting(db, session, alarm)) return
-    const { deletedCount } = await alarmModel(db).deleteOne({ owner_id, id, is_open: false }, { session })
-    if (deletedCount === 0) return
     const told = toldOfEnd(await webhooksOf(db, session, alarm), alarm.finding, alarm.opened_for)
-    await addAlarms(db, session, postsOf('alarm.resolved', alarm, told, resolved_at))
+    const waiting = await findWaitingOpenings(db, session, alarm)
+    const left = told.filter((webhook) => !ended_for.includes(webhook.id))
+    const ready = left.filter((webhook) => !waiting.includes(webhook.id))
+    const seen = { owner_id, id, revision }
+    if (ready.length === left.length) {
+      const { deletedCount } = await alarmModel(db).deleteOne(seen, { session })
+      if (deletedCount === 0) return
+    } else {
+      if (ready.length === 0) return
+      const change = {
+        $set: { ended_for: [...ended_for, ...ready.map((webhook) => webhook.id)] },
+        $inc: { revision: 1 },
+      }
+      const { matchedCount } = await alarmModel(db).updateOne(seen, change, { session })
+      if (matchedCount === 0) return
+    }
+    await addAlarms(db, session, postsOf('alarm.resolved', alarm, ready, resolved_at))
   })
 }
 
 /** Ends alarms of which nobody is told any more, because their key or its last webhook for alarms has ended. */
 export async function dropAlarms(db: Db, alarms: Alarm[]): Promise<void> {
-  for (const { owner_id, id } of alarms) await alarmModel(db).deleteOne({ owner_id, id })
+  for (const { owner_id, id, revision } of alarms) await alarmModel(db).deleteOne({ owner_id, id, revision })
+}
+
+function toTold({ id, listening_id }: Webhook): Alarm['opened_for'][number] {
+  return { webhook_id: id, listening_id }
 }
 
 async function webhooksOf(db: Db, session: Session, { owner_id, key_id }: KeyOfOwner): Promise<Webhook[]> {

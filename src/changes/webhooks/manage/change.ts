@@ -4,7 +4,7 @@ import type { AppContext } from '../../../http/context.ts'
 import type { Caller } from '../../../http/request.ts'
 import { dropWaiting, findWaitingIds } from '../deliveries-store.ts'
 import type { HintGap, Webhook } from '../model.ts'
-import { changeWebhook, findWebhook, inHostTransaction, positionsNow } from '../store.ts'
+import { changeWebhook, findWebhook, inHostTransaction, newListeningId, positionsNow } from '../store.ts'
 import { turnOff, undeliveredFrom } from '../turn-off.ts'
 import { findOwnWebhook, recordWebhookAction } from './own.ts'
 import type { WebhookPatch } from './schema.ts'
@@ -38,7 +38,7 @@ export async function patchWebhook(
     // An earlier URL's failures do not count against the new URL.
     ...(url === undefined || url === found.url ? {} : { url, failing_since: null }),
     ...(events && added.length + removed.length > 0 ? { events } : {}),
-    ...(isMoved || added.length > 0 ? { listening_since: app.clock(ownerId) } : {}),
+    ...(isMoved || added.length > 0 ? { listening_id: newListeningId() } : {}),
     // Hints for an added event start with the next change, and so do all hints after a change of origin.
     ...(isMoved || added.includes('booking.changed') ? { bookings_seen } : {}),
     ...(isMoved || added.includes('message.created') ? { messages_seen } : {}),

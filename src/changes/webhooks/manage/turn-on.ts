@@ -1,4 +1,4 @@
-import { findWebhookIfAny, positionsNow, type WebhookId } from '../store.ts'
+import { findWebhookIfAny, newListeningId, positionsNow, type WebhookId } from '../store.ts'
 import { changeSwitch, type SwitchContext, type SwitchedBy } from '../turn-off.ts'
 
 /**
@@ -18,7 +18,7 @@ export async function turnOn(app: SwitchContext, webhook: WebhookId, by: Switche
       enabled: true,
       disabled_at: null,
       disabled_reason: null,
-      listening_since: now,
+      listening_id: newListeningId(),
       bookings_seen: positions.bookings_seen,
       messages_seen: positions.messages_seen,
       undelivered_since: null,
