@@ -90,12 +90,16 @@ export async function addAlarms(db: Db, session: Session, alarms: WebhookDeliver
 /** Returns the ids of the webhooks to which the opening of an alarm has been neither delivered nor given up. */
 export async function findWaitingOpenings(
   db: Db,
-  session: Session,
+  session: Session | null,
   { owner_id, id }: { owner_id: number; id: number },
+  now: Date,
 ): Promise<number[]> {
-  const waiting = { owner_id, status: 'waiting', event: 'alarm.opened', 'payload.data.alarm_id': id }
+  const opening = { owner_id, event: 'alarm.opened', 'payload.data.alarm_id': id }
+  // An expired delivery is never attempted again.
+  const waiting = { ...opening, status: 'waiting', expires_at: { $gt: now } }
+  const options = { projection: { webhook_id: 1 }, ...(session ? { session } : {}) }
   const found = await webhookDeliveryModel(db)
-    .collection.find<Pick<WebhookDelivery, 'webhook_id'>>(waiting, { projection: { webhook_id: 1 }, session })
+    .collection.find<Pick<WebhookDelivery, 'webhook_id'>>(waiting, options)
     .toArray()
   return found.map(({ webhook_id }) => webhook_id)
 }

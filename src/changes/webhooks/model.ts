@@ -36,8 +36,8 @@ const fields = {
   bookings_seen: field.moment,
   messages_seen: field.moment,
   /**
-   * Changes whenever the webhook is turned on, moves to another origin or asks for another event. An alarm that was sent
-   * to it before must then be sent again. No time is compared, because two processes' clocks differ.
+   * Changes whenever the webhook is turned on, moves to another origin or asks for `alarm.opened`. An alarm that was
+   * sent to it before must then be sent again. No time is compared, because two processes' clocks differ.
    */
   listening_id: field.text,
   /** Time of the first failure since the last success; null if no attempt has failed since then. */

@@ -100,7 +100,7 @@ export function findWebhooksOfKeys(
 /** Returns the webhooks that are on and ask for alarms, of one owner or of all. */
 export function findAlarmWebhooks(
   db: Db,
-  { ownerId, session }: { ownerId?: number; session?: Session } = {},
+  { ownerId, session = null }: { ownerId?: number; session?: Session | null } = {},
 ): Promise<Webhook[]> {
   const which = ownerId === undefined ? {} : { owner_id: ownerId }
   const wanted = { ...which, events: { $in: [...alarmEvents] }, enabled: true }

@@ -93,6 +93,8 @@ describe('a webhook', () => {
       webhook(4, both),
     ]
     expect(idsOf(toldOfEnd(webhooks, {}, told(1)))).toEqual([1, 2])
+    const movedSince = [webhook(1, both, 'b')]
+    expect(toldOfEnd(movedSince, {}, told(1))).toEqual([])
   })
 
   test('is told nothing about itself', () => {

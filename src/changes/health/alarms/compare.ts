@@ -54,9 +54,7 @@ export function untold<W extends AlarmWebhook>(
   return webhooks.filter((webhook) => {
     // A failing channel cannot report itself.
     if (webhook.id === webhook_id || !webhook.events.includes('alarm.opened')) return false
-    return !openedFor.some(
-      (told) => told.webhook_id === webhook.id && told.listening_id === webhook.listening_id,
-    )
+    return !isTold(webhook, openedFor)
   })
 }
 
@@ -66,8 +64,13 @@ export function toldOfEnd<W extends AlarmWebhook>(
   { webhook_id }: About,
   openedFor: Alarm['opened_for'],
 ): W[] {
-  return webhooks.filter(({ id, events }) => {
+  return webhooks.filter((webhook) => {
+    const { id, events } = webhook
     if (id === webhook_id || !events.includes('alarm.resolved')) return false
-    return !events.includes('alarm.opened') || openedFor.some((told) => told.webhook_id === id)
+    return !events.includes('alarm.opened') || isTold(webhook, openedFor)
   })
+}
+
+function isTold({ id, listening_id }: AlarmWebhook, openedFor: Alarm['opened_for']): boolean {
+  return openedFor.some((told) => told.webhook_id === id && told.listening_id === listening_id)
 }

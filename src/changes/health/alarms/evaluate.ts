@@ -58,7 +58,8 @@ export async function finishAlarms(app: AlarmContext, watched: WatchedKey[]): Pr
     alarms.filter((alarm) => !names.has(nameOf(alarm))),
   )
   for (const alarm of alarms)
-    if (!alarm.is_open && names.has(nameOf(alarm))) await attempted(app, () => reportEnd(app.db, alarm))
+    if (!alarm.is_open && names.has(nameOf(alarm)))
+      await attempted(app, () => reportEnd(app.db, alarm, app.clock(alarm.owner_id)))
 }
 
 /**

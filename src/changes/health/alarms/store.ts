@@ -103,29 +103,40 @@ export async function resolveAlarm(db: Db, { owner_id, id, revision }: Alarm, no
  * webhook whose `alarm.opened` is waiting is left for later, because it must not hear of the end before the beginning;
  * it does not hold up the others.
  */
-export async function reportEnd(db: Db, alarm: Alarm): Promise<void> {
+export async function reportEnd(db: Db, alarm: Alarm, now: Date): Promise<void> {
   const { owner_id, id, revision, ended_for, resolved_at } = alarm
   if (resolved_at === null) return
+  // Without this look, each round would start a transaction for nothing while a webhook is down.
+  const before = await endsOf(db, null, alarm, now)
+  if (before.ready.length === 0 && before.isLeft) return
   await inHostTransaction(db, owner_id, async (session) => {
-    const told = toldOfEnd(await webhooksOf(db, session, alarm), alarm.finding, alarm.opened_for)
-    const waiting = await findWaitingOpenings(db, session, alarm)
-    const left = told.filter((webhook) => !ended_for.includes(webhook.id))
-    const ready = left.filter((webhook) => !waiting.includes(webhook.id))
+    const { ready, isLeft } = await endsOf(db, session, alarm, now)
     const seen = { owner_id, id, revision }
-    if (ready.length === left.length) {
-      const { deletedCount } = await alarmModel(db).deleteOne(seen, { session })
-      if (deletedCount === 0) return
-    } else {
-      if (ready.length === 0) return
-      const change = {
-        $set: { ended_for: [...ended_for, ...ready.map((webhook) => webhook.id)] },
-        $inc: { revision: 1 },
-      }
+    if (isLeft) {
+      const told = [...ended_for, ...ready.map((webhook) => webhook.id)]
+      const change = { $set: { ended_for: told }, $inc: { revision: 1 } }
       const { matchedCount } = await alarmModel(db).updateOne(seen, change, { session })
       if (matchedCount === 0) return
+    } else {
+      const { deletedCount } = await alarmModel(db).deleteOne(seen, { session })
+      if (deletedCount === 0) return
     }
-    await addAlarms(db, session, postsOf('alarm.resolved', alarm, ready, resolved_at))
+    await addAlarms(db, session, postsOf('alarm.resolved', alarm, ready, now))
   })
+}
+
+/** Returns the webhooks that can hear of an alarm's end now, and whether others are left for later. */
+async function endsOf(
+  db: Db,
+  session: Session | null,
+  alarm: Alarm,
+  now: Date,
+): Promise<{ ready: Webhook[]; isLeft: boolean }> {
+  const told = toldOfEnd(await webhooksOf(db, session, alarm), alarm.finding, alarm.opened_for)
+  const waiting = await findWaitingOpenings(db, session, alarm, now)
+  const left = told.filter((webhook) => !alarm.ended_for.includes(webhook.id))
+  const ready = left.filter((webhook) => !waiting.includes(webhook.id))
+  return { ready, isLeft: ready.length < left.length }
 }
 
 /** Ends alarms of which nobody is told any more, because their key or its last webhook for alarms has ended. */
@@ -137,7 +148,11 @@ function toTold({ id, listening_id }: Webhook): Alarm['opened_for'][number] {
   return { webhook_id: id, listening_id }
 }
 
-async function webhooksOf(db: Db, session: Session, { owner_id, key_id }: KeyOfOwner): Promise<Webhook[]> {
+async function webhooksOf(
+  db: Db,
+  session: Session | null,
+  { owner_id, key_id }: KeyOfOwner,
+): Promise<Webhook[]> {
   const webhooks = await findAlarmWebhooks(db, { ownerId: owner_id, session })
   return webhooks.filter(({ created_by }) => created_by === key_id)
 }
@@ -146,7 +161,7 @@ async function webhooksOf(db: Db, session: Session, { owner_id, key_id }: KeyOfO
 function postsOf(type: AlarmEvent, { id, finding, resolved_at }: Alarm, webhooks: Webhook[], now: Date) {
   const payload: AlarmPost = {
     type,
-    timestamp: toTimestamp(now),
+    timestamp: toTimestamp(resolved_at ?? now),
     data: {
       alarm_id: id,
       ...finding,

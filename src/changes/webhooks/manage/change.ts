@@ -38,7 +38,7 @@ export async function patchWebhook(
     // An earlier URL's failures do not count against the new URL.
     ...(url === undefined || url === found.url ? {} : { url, failing_since: null }),
     ...(events && added.length + removed.length > 0 ? { events } : {}),
-    ...(isMoved || added.length > 0 ? { listening_id: newListeningId() } : {}),
+    ...(isMoved || added.includes('alarm.opened') ? { listening_id: newListeningId() } : {}),
     // Hints for an added event start with the next change, and so do all hints after a change of origin.
     ...(isMoved || added.includes('booking.changed') ? { bookings_seen } : {}),
     ...(isMoved || added.includes('message.created') ? { messages_seen } : {}),
