@@ -63,7 +63,8 @@ test.each([
   expect(parseTraceparent(header)).toBeNull()
 })
 
-test.concurrent('a keyed booking and its hint are one trace, whose spans have nothing of what was sent', async (context) => {
+// Not concurrent: outcomes of several hints are stored together, in the trace of the first.
+test('a keyed booking and its hint are one trace, whose spans have nothing of what was sent', async (context) => {
   const { expect } = context
   const { url, received } = startReceiver(context)
   const partner = await hookedPartner(traced, `${url}&token=canary-of-the-receiver`, ['booking.changed'])

@@ -31,7 +31,11 @@ const chosen = defects
   .map((defect) => ({ ...defect, file: fileOf(defect) }))
   .filter(({ what, file }) => wanted.length === 0 || wanted.some((text) => `${what} ${file}`.includes(text)))
 
-/** Returns the title of the first failed test, or null if no test failed. */
+/**
+ * Returns the title of the first failed test, or null if no test failed.
+ *
+ * @throws Error if the tests do not run, which would look like a caught defect
+ */
 async function caughtBy(folder: string, tests: string[]): Promise<string | null> {
   const command = [process.execPath, '--bun', 'vitest', 'run', '--bail=1', '--reporter=json', ...tests]
   const child = Bun.spawn(command, { cwd: folder, stdout: 'pipe', stderr: 'ignore' })
@@ -39,11 +43,18 @@ async function caughtBy(folder: string, tests: string[]): Promise<string | null>
   if ((await child.exited) === 0) return null
   const start = output.indexOf('{"numTotal')
   const { testResults } = JSON.parse(output.slice(start).split('\n')[0] as string)
-  const results: { status: string; title: string }[] = testResults.flatMap(
-    (file: { assertionResults: { status: string; title: string }[] }) => file.assertionResults,
-  )
-  const failed = results.find(({ status }) => status === 'failed')
-  return failed?.title ?? 'the file does not load'
+  const files: TestFile[] = testResults
+  const failed = files.flatMap((file) => file.assertionResults).find(({ status }) => status === 'failed')
+  if (failed) return failed.title
+  const reasons = files.map(({ message }) => message).filter(Boolean)
+  throw new Error(`The tests do not run: ${reasons.join('; ') || output.slice(0, 1000)}`)
+}
+
+/** A test file, as the reporter describes it. */
+interface TestFile {
+  assertionResults: { status: string; title: string }[]
+  /** Why the file does not load; empty if it does. */
+  message: string
 }
 
 async function look(
