@@ -3,11 +3,13 @@ import type { Counter } from '../host-clock/model.ts'
 import { dateInQuery, idInQuery } from '../http/schema/fields.ts'
 import { findListing } from '../inventory/listings/store.ts'
 import type { Db } from '../platform/mongo/connection.ts'
+import type { FollowingAll } from '../platform/mongo/following.ts'
 import type { StoredBooking } from '../stays/bookings/model.ts'
 import {
   type BookingChange,
   type ChangeFilter,
   countChanges,
+  countChangesAfterEach,
   findBooking,
   findChangedBookings,
   findChanges,
@@ -15,6 +17,7 @@ import {
 } from '../stays/bookings/store.ts'
 import type { StoredMessage } from '../stays/messages/model.ts'
 import {
+  countMessagesAfterEach,
   countNewMessages,
   findMessageVersionFromEnd,
   findNewMessages,
@@ -65,6 +68,8 @@ export interface Feed<Row = unknown, Filter extends OwnerFilter = OwnerFilter> {
    */
   versionFromEnd(db: Db, filter: Filter, range: VersionRange, others: number): Promise<Date | null>
   versionOf(row: Row): Date
+  /** Returns what follows each of some positions of an owner, in milliseconds since 1970; see `countFollowing`. */
+  countAfterEach(db: Db, ownerId: number, positions: number[], limit: number): Promise<FollowingAll>
 }
 
 /** Versions later than `after` and no later than `until`. At most `limit` rows are counted. */
@@ -115,6 +120,7 @@ export const bookingFeed: Feed<BookingChange, ChangeFilter> = {
   count: countChanges,
   versionFromEnd: findVersionFromEnd,
   versionOf: ({ updated_at }) => updated_at,
+  countAfterEach: countChangesAfterEach,
 }
 
 /** The booking feed with whole bookings, for `include=detail` (decisions §27) and for the traces that hints carry on. */
@@ -141,6 +147,7 @@ export const messageFeed: Feed<StoredMessage, MessageFilter> = {
   count: countNewMessages,
   versionFromEnd: findMessageVersionFromEnd,
   versionOf: ({ version }) => version,
+  countAfterEach: countMessagesAfterEach,
 }
 
 /** The feeds by name, for those that read a feed as a whole and do not look into its rows. */

@@ -106,8 +106,7 @@ export async function readTotals(db: Db, since: Date): Promise<Total[]> {
     const name = address ?? String(key_id)
     const total = totals.get(name) ?? { host_id, key_id, address, counts: {} }
     totals.set(name, total)
-    for (const [minute, counts] of Object.entries(found.minutes))
-      if (found.hour.getTime() + Number(minute) * minuteMilliseconds >= first) addKinds(total.counts, counts)
+    addMinutesFrom(first, found, total.counts)
   }
   return [...totals.values()]
 }
@@ -127,8 +126,13 @@ export async function readTotalsOfKeys(
   for (const document of found) {
     const total = totals.get(document.key_id) ?? {}
     totals.set(document.key_id, total)
-    for (const [minute, counts] of Object.entries(document.minutes))
-      if (document.hour.getTime() + Number(minute) * minuteMilliseconds >= first) addKinds(total, counts)
+    addMinutesFrom(first, document, total)
   }
   return totals
+}
+
+/** Adds the counts of a document's minutes that are not before `first`, in milliseconds since 1970. */
+function addMinutesFrom(first: number, { hour, minutes }: RequestCounts, total: KindCounts): void {
+  for (const [minute, counts] of Object.entries(minutes))
+    if (hour.getTime() + Number(minute) * minuteMilliseconds >= first) addKinds(total, counts)
 }

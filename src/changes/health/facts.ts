@@ -8,19 +8,11 @@ import type { AppContext, ReaderPositions } from '../../http/context.ts'
 import { findUnpricedListings } from '../../inventory/listings/unpriced-store.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { Following } from '../../platform/mongo/following.ts'
-import { countChangesAfterEach } from '../../stays/bookings/store.ts'
-import { countMessagesAfterEach } from '../../stays/messages/store.ts'
 import type { Consumer } from '../consumers/model.ts'
 import { findConsumersOfKeys } from '../consumers/store.ts'
+import { type FeedName, feedNames, feeds as feedsByName } from '../feeds.ts'
 import { findWebhooksOfKeys } from '../webhooks/store.ts'
-import {
-  type ConsumerHealth,
-  countedUnread,
-  type FeedHealth,
-  type HealthFacts,
-  type HealthFeed,
-  healthFeeds,
-} from './findings.ts'
+import { type ConsumerHealth, countedUnread, type FeedHealth, type HealthFacts } from './findings.ts'
 
 /** What reading a key's health needs of an environment. */
 export type HealthContext = Pick<AppContext, 'db' | 'liveDb' | 'clock' | 'reads'>
@@ -34,12 +26,6 @@ export interface Subject {
 
 /** Period over which requests are counted. */
 const countedMilliseconds = 3_600_000
-
-/** How a feed's versions are counted, and where the host's clock keeps the newest. */
-const feedVersions = {
-  bookings: { counter: 'last', countAfterEach: countChangesAfterEach },
-  messages: { counter: 'messages_last', countAfterEach: countMessagesAfterEach },
-} as const
 
 /**
  * Reads what the findings of several keys depend on, in order. Everything is stored anyway. For one key this takes at
@@ -117,11 +103,11 @@ async function readFeeds(db: Db, reading: Reading) {
   const following = { bookings, messages }
   let { clock } = reading
   // A feed that shows nothing new does not show its newest version either.
-  if (clock === undefined && healthFeeds.some((feed) => following[feed].newest === null))
+  if (clock === undefined && feedNames.some((feed) => following[feed].newest === null))
     clock = (await clocksOf(db, [reading])).get(ownerId) ?? noClock
-  const healthOf = (feed: HealthFeed): FeedHealth => {
+  const healthOf = (feed: FeedName): FeedHealth => {
     const read = positions[feed]
-    const last = clock?.[feedVersions[feed].counter] ?? 0
+    const last = clock?.[feedsByName[feed].counter] ?? 0
     return {
       newest: following[feed].newest ?? (last > 0 ? new Date(last * 1000) : null),
       read: read && { ...read, unread: following[feed].after(read.version) },
@@ -143,8 +129,8 @@ async function readFeeds(db: Db, reading: Reading) {
 const nothing: Following = { count: 0, oldest: null }
 
 /** Returns what follows the positions of a key and its consumers in a feed. */
-async function followingOf(db: Db, feed: HealthFeed, { ownerId, positions, consumers, clock }: Reading) {
-  const { counter, countAfterEach } = feedVersions[feed]
+async function followingOf(db: Db, feed: FeedName, { ownerId, positions, consumers, clock }: Reading) {
+  const { counter, countAfterEach } = feedsByName[feed]
   const ofConsumers = consumers.filter((one) => one.feed === feed).map(({ acknowledged }) => acknowledged)
   const ofKey = positions[feed]
   const versions = ofKey ? [ofKey.version, ...ofConsumers] : ofConsumers

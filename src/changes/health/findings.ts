@@ -1,4 +1,5 @@
 import { toTimestamp } from '../../core/clock.ts'
+import { type FeedName, feedNames } from '../feeds.ts'
 
 /**
  * Says which findings hold for a key (decisions §29): a pure function from what is stored anyway (positions, counts and
@@ -21,10 +22,6 @@ export const severities = {
 } as const satisfies Record<string, Severity>
 export type FindingCode = keyof typeof severities
 export const findingCodes = Object.keys(severities) as FindingCode[]
-
-/** The feeds of which a key has a position. */
-export const healthFeeds = ['bookings', 'messages'] as const
-export type HealthFeed = (typeof healthFeeds)[number]
 
 /** Maximum number of unread changes to count; the count stays at this number beyond it. */
 export const countedUnread = 10_000
@@ -65,7 +62,7 @@ export interface FeedHealth {
 }
 
 export interface ConsumerHealth {
-  feed: HealthFeed
+  feed: FeedName
   name: string
   /** The last time at which the consumer moved forward, or the time of its creation. */
   progressedAt: Date
@@ -96,7 +93,7 @@ export interface HealthFacts {
   /** Real time, which decides about the key's expiry everywhere. */
   realNow: Date
   /** Null if the key may not read the feeds. */
-  feeds: Record<HealthFeed, FeedHealth> | null
+  feeds: Record<FeedName, FeedHealth> | null
   consumers: ConsumerHealth[]
   webhooks: WebhookHealth[]
   /** Null if the key never expires. */
@@ -108,7 +105,7 @@ export interface HealthFacts {
 
 /** What a finding is about. Together with its code, it tells one finding from another. */
 export interface FindingDetails {
-  feed?: HealthFeed
+  feed?: FeedName
   unread?: number
   consumer?: string
   pending?: number
@@ -187,7 +184,7 @@ function isSilent(oldest: Date, movedAt: Date | null, now: Date): boolean {
 /** A key that has a consumer in a feed reads by the consumer's position, so its own says nothing. */
 function unreadFeeds({ feeds, consumers, now }: HealthFacts): Finding[] {
   const findings: Finding[] = []
-  for (const feed of healthFeeds) {
+  for (const feed of feedNames) {
     const read = feeds?.[feed].read
     if (!read || consumers.some((consumer) => consumer.feed === feed)) continue
     const { oldest, count } = read.unread
@@ -271,7 +268,7 @@ function listingsWithoutPrice({ unpricedListings }: HealthFacts): Finding[] {
   return [findingOf('listing_without_price', null, message, details)]
 }
 
-function nameOf(feed: HealthFeed): string {
+function nameOf(feed: FeedName): string {
   return feed === 'bookings' ? 'booking' : 'message'
 }
 

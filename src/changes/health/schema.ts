@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable, output, responseObject, withTitle } from '../../http/schema/fields.ts'
-import { countedUnread, findingCodes, healthFeeds } from './findings.ts'
+import { feedNames } from '../feeds.ts'
+import { countedUnread, findingCodes } from './findings.ts'
 
 const severity = ['failing', 'warning'] as const
 
@@ -19,7 +20,7 @@ export const FindingView = withTitle(
       ),
       message: output.text('What is wrong, in a sentence'),
       guide: output.text('Address of the section of the guide that says what to do', 'uri'),
-      feed: Type.Optional(output.literal('Feed that is not read or acknowledged', ...healthFeeds)),
+      feed: Type.Optional(output.literal('Feed that is not read or acknowledged', ...feedNames)),
       unread: Type.Optional(
         output.integer(`Number of unread changes; ${countedUnread} means that many or more`, 'count'),
       ),

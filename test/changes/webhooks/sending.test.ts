@@ -6,34 +6,18 @@ import { HintSender } from '../../../src/changes/webhooks/send/sender.ts'
 import type { WebhookWorker } from '../../../src/changes/webhooks/send/worker.ts'
 import { partnerctlHere } from '../../support/admin.ts'
 import { testApp } from '../../support/app.ts'
-import { ownDatabase } from '../../support/databases.ts'
+import { hookSettings, withClock } from '../../support/hook-services.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { bothEvents, deliveriesOf, hookedPartner } from '../../support/webhooks.ts'
 
 const path = '/v1/webhooks'
-const settings = async () => ({
-  MONGODB_URL: await ownDatabase(),
-  WEBHOOKS_ALLOW_PRIVATE: 'on',
-})
 const hour = 3_600_000
 
-/** Starts a service whose clock can be moved. */
-async function withClock() {
-  let offset = 0
-  const service = await testApp(await settings(), () => new Date(Date.now() + offset))
-  return {
-    service,
-    move(milliseconds: number) {
-      offset += milliseconds
-    },
-  }
-}
-
 /** A service that sends no hints by itself, because its worker is stopped. */
-const silent = await testApp(await settings())
+const silent = await testApp(await hookSettings())
 await (silent.live.webhooks as WebhookWorker).stop()
 
-const service = await testApp(await settings())
+const service = await testApp(await hookSettings())
 const clocked = await Promise.all([withClock(), withClock()])
 
 /** Cancels a booking as an administrator, without a key. */

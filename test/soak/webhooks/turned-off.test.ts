@@ -2,30 +2,14 @@ import { test } from 'vitest'
 import { moveClocksAhead } from '../../../src/host-clock/store.ts'
 import { leaseModel } from '../../../src/platform/mongo/lease.ts'
 import { type Actor, testApp } from '../../support/app.ts'
-import { ownDatabase } from '../../support/databases.ts'
+import { hookSettings, withClock } from '../../support/hook-services.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { deliveriesOf, hookedPartner } from '../../support/webhooks.ts'
 
 const path = '/v1/webhooks'
-const settings = async () => ({
-  MONGODB_URL: await ownDatabase(),
-  WEBHOOKS_ALLOW_PRIVATE: 'on',
-})
 const hour = 3_600_000
 
-/** Starts a service whose clock can be moved. */
-async function withClock() {
-  let offset = 0
-  const service = await testApp(await settings(), () => new Date(Date.now() + offset))
-  return {
-    service,
-    move(milliseconds: number) {
-      offset += milliseconds
-    },
-  }
-}
-
-const slow = await testApp(await settings())
+const slow = await testApp(await hookSettings())
 const clocked = await Promise.all([withClock(), withClock()])
 
 /** Moves the clock from attempt to attempt until the last attempt of a webhook's only hint has failed. */
