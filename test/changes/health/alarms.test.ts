@@ -60,8 +60,10 @@ test('a finding opens one alarm and resolves it once, with two processes and wit
   await expect.poll(() => received.map(({ hint }) => hint.type)).toEqual(bothAlarms)
   expect(received.map(alarmOf)[1]).toEqual({ ...alarmOf(opened), type: 'alarm.resolved' })
   expect(received[1]?.hint.data).toHaveProperty('resolved_at')
-  const deliveries = await deliveriesOf(actor, id)
-  expect(deliveries.map(({ event, status }: Record<string, string>) => ({ event, status }))).toEqual([
+  const outcomes = async () =>
+    (await deliveriesOf(actor, id)).map(({ event, status }: Record<string, string>) => ({ event, status }))
+  // An outcome is stored just after the response.
+  await expect.poll(outcomes).toEqual([
     { event: 'alarm.resolved', status: 'delivered' },
     { event: 'alarm.opened', status: 'delivered' },
   ])
