@@ -60,6 +60,18 @@ test('a poller that has stopped is a failure: a line for the finding, the exit c
   await expect.poll(async () => (await run('health', '--sandbox')).code).toBe(0)
 })
 
+test('doctor only looks at the feed, so a key that has never read it still has never read it', async () => {
+  const { actor, run, health } = await partner()
+  expect(await run('doctor', '--sandbox')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/feed +ok/),
+  })
+  // The service writes positions in the order of the reads, so this later one shows that doctor's would be written.
+  await get(actor, `/sandbox${feed.replace('bookings', 'messages')}`)
+  await expect.poll(async () => (await health()).feeds.messages.read_at).not.toBeNull()
+  expect((await health()).feeds.bookings).toMatchObject({ read_at: null, read_version: null, unread: null })
+})
+
 test('a warning is printed, and is no failure', async () => {
   const { actor, run } = await partner()
   for (let count = 0; count < 20; count += 1) await get(actor, '/v1/users/999999999')

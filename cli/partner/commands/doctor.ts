@@ -6,7 +6,7 @@ import { version } from '../../shared/program.ts'
 import { accountOf, clientArgs, findAddress, openClient, type PartnerClient, timeOf } from '../client.ts'
 import { formatError } from '../format-error.ts'
 import { fetchDocument } from '../openapi.ts'
-import { readItem } from '../poll/feeds.ts'
+import { peekItem } from '../poll/feeds.ts'
 import { readCheckpoint } from '../poll/state-file.ts'
 import { allPermissions } from '../service.ts'
 
@@ -95,7 +95,7 @@ async function checkFeed(client: PartnerClient, key: Schemas['Key']): Promise<Co
   const followed = { root: client.root, account: accountOf(client, key), filters: {} }
   try {
     const updated_after = await readCheckpoint(followed)
-    const { version: oldest, total: waiting } = await readItem(client, 'bookings', { updated_after })
+    const { version: oldest, total: waiting } = await peekItem(client, 'bookings', { updated_after })
     const now = await timeOf(client)
     const lag = oldest ? Math.max(0, Math.round((now.getTime() - Date.parse(`${oldest}Z`)) / 1000)) : 0
     const since = updated_after ? `after the checkpoint ${updated_after}` : 'in all: no poll has run here'

@@ -14,7 +14,7 @@ import {
   isWebhookSecret,
   makeWebhookSecret,
 } from '../hint.ts'
-import { maxWaitSeconds, readItem } from '../poll/feeds.ts'
+import { maxWaitSeconds, peekItem } from '../poll/feeds.ts'
 import { keepFromProxy } from '../proxy.ts'
 import { stopOnSignal } from '../stop.ts'
 
@@ -130,8 +130,8 @@ const sources: Record<HintEvent, Source> = {
  * to the listener.
  */
 async function latestVersion(client: PartnerClient, feed: Source['feed'], stop: AbortSignal) {
-  const { total } = await readItem(client, feed, {}, stop)
-  let { version: after } = await readItem(client, feed, { page: Math.max(1, total) }, stop)
+  const { total } = await peekItem(client, feed, {}, stop)
+  let { version: after } = await peekItem(client, feed, { page: Math.max(1, total) }, stop)
   // If this key has read the page before, the page may start where it started then, and newer changes may follow it.
   for await (const { version } of client[feed].feed({ after, signal: stop })) after = version
   return after

@@ -62,8 +62,11 @@ export const messageFeed: PolledFeed<Data<'pollMessages'>['messages'][number]> =
 /** Maximum time that the service holds a request, in seconds (decisions §16). */
 export const maxWaitSeconds = 30
 
-/** Reads a one-item page of a feed. Returns the item's version, and the number of items that match the query. */
-export async function readItem(
+/**
+ * Looks at a one-item page of a feed. Returns the item's version, and the number of items that match the query. The page
+ * does not count as read, because nothing handles its item: a poller that has stopped must not look alive.
+ */
+export async function peekItem(
   client: PartnerClient,
   name: PolledFeed<Item>['name'],
   query: { page?: number; updated_after?: string | undefined },
@@ -72,6 +75,7 @@ export async function readItem(
   const { data, meta } = await client
     .request<Record<string, Item[]>>('GET', `/integrations/${supportedProvider}/${name}`, {
       query: { ...query, per_page: 1 },
+      headers: { prefer: 'peek' },
       signal,
     })
     .withResponse()
