@@ -11,8 +11,11 @@ import { deliveriesOf } from '../../support/webhooks.ts'
 const MONGODB_URL = await ownDatabase()
 let ahead = 0
 const clock = () => new Date(Date.now() + ahead)
-const service = await testApp({ MONGODB_URL, WEBHOOKS_ALLOW_PRIVATE: 'on' }, clock)
-const other = await testApp({ MONGODB_URL, WEBHOOKS_ALLOW_PRIVATE: 'on' }, clock)
+const settings = { MONGODB_URL, WEBHOOKS_ALLOW_PRIVATE: 'on' }
+// Every test waits for several rounds.
+const often = { alarmInterval: 200 }
+const service = await testApp(settings, clock, often)
+const other = await testApp(settings, clock, often)
 const feed = '/v1/integrations/provider_one/bookings'
 const bothAlarms = ['alarm.opened', 'alarm.resolved']
 
