@@ -44,6 +44,8 @@ const partners = [
 
 /** Files that also run in `bin/test`, where they do less; see `isSoak`. */
 const lighterInTest = [
+  'certification/certification',
+  'cli/served-file',
   'http/every-route',
   'http/idempotency',
   'http/ignored-fields',

@@ -49,6 +49,8 @@ export interface Overrides {
   noTimeouts?: boolean
   /** The time limits of certifications. */
   certifying?: Bounds | undefined
+  /** The interval of the rounds of the alarms on live data, in milliseconds. */
+  alarmInterval?: number | undefined
 }
 
 /**
@@ -56,15 +58,13 @@ export interface Overrides {
  *
  * @throws Error if the database cannot be reached
  */
-export async function compose(
-  config: Config,
-  { clock = systemClock, wall, noTimeouts = false, certifying = certificationBounds }: Overrides = {},
-): Promise<OpenContext> {
+export async function compose(config: Config, overrides: Overrides = {}): Promise<OpenContext> {
+  const { clock = systemClock, noTimeouts = false } = overrides
   const log = openLog(config.logLevel)
   const rateLimiter = await openRateLimiter(config, log)
   const database = await openDatabase(config, { noTimeouts })
   try {
-    return await composeOn({ config, clock, log, rateLimiter, database }, wall, certifying)
+    return await composeOn({ config, clock, log, rateLimiter, database }, overrides)
   } catch (error) {
     // A failed start, for example because of a wrong secret, must not leave an embedded server running.
     await database.close()
@@ -80,8 +80,7 @@ interface Opened extends Pick<AppContext, 'config' | 'clock' | 'log' | 'rateLimi
 
 async function composeOn(
   { config, clock, log, rateLimiter, database }: Opened,
-  wall: (() => number) | undefined,
-  certifying: Bounds,
+  { wall, certifying = certificationBounds, alarmInterval }: Overrides,
 ): Promise<OpenContext> {
   const { db, changedIndexes, close: closeDatabase } = database
   // An index that differs may slow this release down or allow data that the code assumes to be impossible.
@@ -133,7 +132,7 @@ async function composeOn(
     observe: (sandboxDb, id, seen) => recordRequest(sandboxDb, id, seen, clockWatch.databaseNow()),
   })
   const certifications = new CertificationLeader(sandbox.context, certifying)
-  const alarms = new AlarmLeader(live)
+  const alarms = new AlarmLeader(live, alarmInterval)
   webhooks.start()
   return {
     live,

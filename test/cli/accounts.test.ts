@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest'
 import { readNetworks } from '../../cli/admin/key-options.ts'
 import { UsageError } from '../../cli/shared/errors.ts'
+import { findBookingOfAnyHost } from '../../src/stays/bookings/store.ts'
+import { transitionBooking } from '../../src/stays/bookings/transitions.ts'
 import { admin, administrator, adminJson, mintByCommand } from '../support/admin.ts'
-import { sender, sharedServices, testApp } from '../support/app.ts'
+import { seedBooking, sender, sharedServices, testApp } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
 const [{ url }] = sharedServices()
+const feed = '/v1/integrations/provider_one/bookings'
 /** Sends requests to a separate process, which keeps keys in memory. */
 const send = sender(fetch, url)
 
@@ -124,9 +127,16 @@ test('partnerctl hosts suspend has all keys of a host refused until it is resume
 })
 
 test('a request is refused if its host is suspended while the request is held', async () => {
-  const { host_id, key } = await mintByCommand('--permission', 'bookings.read')
-  const held = send('GET', '/v1/integrations/provider_one/bookings?wait=8', { key })
-  await adminJson('hosts', 'suspend', String(host_id), '--yes')
+  const actor = await service.actor()
+  const { booking_id } = await seedBooking(actor)
+  const { body } = await actor.send('GET', feed)
+  const after = encodeURIComponent(body.data.Bookings.at(-1).version)
+  const held = send('GET', `${feed}?updated_after=${after}&wait=30`, { key: actor.key })
+  await adminJson('hosts', 'suspend', String(actor.hostId), '--yes')
+  // A change ends the wait at once.
+  const { db, clock } = service.live
+  const booking = await findBookingOfAnyHost(db, booking_id)
+  await transitionBooking({ db, clock }, booking, { to: 'confirmed' })
   expect((await held).status).toBe(401)
 })
 

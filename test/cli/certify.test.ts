@@ -26,7 +26,7 @@ function startService(...answers: (() => Response)[]) {
 
 const certification = { id: 1, status: 'passed', profiles: [], seed: '', next: null, cases: [] }
 
-test('partnerctl certify status --follow waits out limits, proxies and lost connections', async () => {
+test.concurrent('partnerctl certify status --follow waits out limits, proxies and lost connections', async () => {
   const error = { type: 'rate_limit_error', message: 'Too many requests', request_id: 'r', errors: [] }
   const service = startService(
     () => Response.json({ error }, { status: 429, headers: { 'retry-after': '1' } }),
@@ -40,13 +40,13 @@ test('partnerctl certify status --follow waits out limits, proxies and lost conn
   expect({ code, requests: service.asked() }).toEqual({ code: 0, requests: 5 })
 })
 
-test('partnerctl certify status exits with 1 when there is no certification', async () => {
+test.concurrent('partnerctl certify status exits with 1 when there is no certification', async () => {
   const { url } = startService(() => Response.json({ data: [], meta: {} }))
   const { code } = await partnerctl(['certify', 'status'], { PARTNER_BASE_URL: url, PARTNER_API_KEY: 'k' })
   expect(code).toBe(1)
 })
 
-test('partnerctl certify verify takes the keys of the address that it was given, and of no other', async () => {
+test.concurrent('partnerctl certify verify takes the keys of the address that it was given, and of no other', async () => {
   const { publicKey, privateKey } = await generateKeyPair('EdDSA')
   const jwk = { ...(await exportJWK(publicKey)), kid: 'forged', alg: 'EdDSA' }
   const forger = startService(() => Response.json({ keys: [jwk] }))

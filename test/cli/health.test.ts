@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { test } from 'vitest'
 import { partnerctlQuickly } from '../support/admin.ts'
 import { type Actor, seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { partnerctl } from '../support/processes.ts'
@@ -20,7 +20,9 @@ async function partner() {
 const get = ({ key }: Actor, path: string) => fetch(server.url + path, { headers: { 'x-api-key': key } })
 const feed = '/integrations/provider_one/bookings'
 
-test('a partner who reads the feed is told how far, and the command ends with 0', async () => {
+test.concurrent('a partner who reads the feed is told how far, and the command ends with 0', async ({
+  expect,
+}) => {
   const { actor, run } = await partner()
   const before = await run('health')
   expect(before).toEqual({
@@ -35,7 +37,9 @@ test('a partner who reads the feed is told how far, and the command ends with 0'
   await expect.poll(async () => (await run('health')).stdout).toContain(`0 unread; read up to ${version}`)
 })
 
-test('a poller that has stopped is a failure: a line for the finding, the exit code 1, and 0 once it reads again', async () => {
+test.concurrent('a poller that has stopped is a failure: a line for the finding, the exit code 1, and 0 once it reads again', async ({
+  expect,
+}) => {
   const { actor, run, health } = await partner()
   await get(actor, `/sandbox${feed}?updated_after=2020-01-01`)
   await expect.poll(async () => (await health()).feeds.bookings.unread).toBe(0)
@@ -60,7 +64,9 @@ test('a poller that has stopped is a failure: a line for the finding, the exit c
   await expect.poll(async () => (await run('health', '--sandbox')).code).toBe(0)
 })
 
-test('doctor only looks at the feed, so a key that has never read it still has never read it', async () => {
+test.concurrent('doctor only looks at the feed, so a key that has never read it still has never read it', async ({
+  expect,
+}) => {
   const { actor, run, health } = await partner()
   expect(await run('doctor', '--sandbox')).toMatchObject({
     code: 0,
@@ -72,7 +78,7 @@ test('doctor only looks at the feed, so a key that has never read it still has n
   expect((await health()).feeds.bookings).toMatchObject({ read_at: null, read_version: null, unread: null })
 })
 
-test('a warning is printed, and is no failure', async () => {
+test.concurrent('a warning is printed, and is no failure', async ({ expect }) => {
   const { actor, run } = await partner()
   for (let count = 0; count < 20; count += 1) await get(actor, '/v1/users/999999999')
   await expect
@@ -86,7 +92,9 @@ test('a warning is printed, and is no failure', async () => {
     })
 })
 
-test('without "bookings.read" the feeds are not shown, and wrong usage is 2', async () => {
+test.concurrent('without "bookings.read" the feeds are not shown, and wrong usage is 2', async ({
+  expect,
+}) => {
   const { key } = await service.actor({ permissions: ['users.read'] })
   const environment = { PARTNER_BASE_URL: server.url, PARTNER_API_KEY: key }
   const shown = 'not shown: the key lacks the permission bookings.read'

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { administrator, adminJson, mintByCommand, partnerctlHere } from '../support/admin.ts'
-import { seedBooking, sharedServices, testApp, testEnvironment } from '../support/app.ts'
+import { seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { commandLine } from '../support/command-line.ts'
 import { everyCommand, type Invocation, invocations, type Unprintable } from '../support/every-command.ts'
 import { feedPoller } from '../support/feed-poller.ts'
-import { root, startService } from '../support/processes.ts'
+import { root } from '../support/processes.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { isSoak } from '../support/soak.ts'
 
@@ -195,17 +195,6 @@ test('a demo key that cannot be shown is revoked', async () => {
   expect(code).toBe(1)
   const [, id = ''] = /^Cannot .*; the new key (\d+) was revoked\n$/.exec(stderr) ?? []
   expect(await adminJson('keys', 'show', id)).toMatchObject({ name: 'Demo key', status: 'revoked' })
-})
-
-test('a service whose log cannot be written still serves, and ends at the first SIGTERM', async () => {
-  const toFull = ['sh', '-c', 'exec "$@" 2>/dev/full', 'sh']
-  const running = await startService(testEnvironment({ LOG_LEVEL: 'info' }), toFull)
-  onTestFinished(running.stop)
-  expect((await fetch(`${running.url}/v1/me`)).status).toBe(401)
-  // Lines are written within a second; the service must be as good after that as before.
-  await Bun.sleep(1500)
-  expect((await fetch(`${running.url}/v1/me`)).status).toBe(401)
-  expect(await running.end('SIGTERM')).toBe(0)
 })
 
 test('partnerctl refuses to run with its standard output closed, which the runtime would replace with /dev/null', async () => {

@@ -34,7 +34,7 @@ async function listed(args: string[], environment: Record<string, string>, run =
   }
 }
 
-test('a partner finds out by its request id why a booking was refused, and an administrator too', async () => {
+test.concurrent('a partner finds out by its request id why a booking was refused, and an administrator too', async () => {
   const actor = await service.actor()
   const id = await refusedBooking(actor.key)
   const { rows } = await listed(['--request-id', id], environmentOf(actor.key))
@@ -51,7 +51,7 @@ test('a partner finds out by its request id why a booking was refused, and an ad
   }
 })
 
-test('requests list is limited to a status and a time, and reads on beyond one page', async () => {
+test.concurrent('requests list is limited to a status and a time, and reads on beyond one page', async () => {
   const actor = await service.actor()
   const get = (path: string) => fetch(server.url + path, { headers: { 'x-api-key': actor.key } })
   for (let count = 0; count < 130; count += 1) await get('/v1/me')
@@ -78,7 +78,7 @@ test.each([
   expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
 })
 
-test('requests tail shows each request once, as it comes', async () => {
+test.concurrent('requests tail shows each request once, as it comes', async () => {
   const actor = await service.actor()
   const first = await refusedBooking(actor.key)
   const child = Bun.spawn([...commandLine, 'requests', 'tail', '--output', 'ndjson'], {

@@ -72,7 +72,7 @@ test.concurrent.each(runtimes)('the client keeps its promises in %s', async (run
   const foreign = startForeign()
   const closed = `http://127.0.0.1:${await freePort()}`
   const program = runtime === 'bun' ? process.execPath : 'node'
-  // The suite spends most of its time waiting, so its halves run concurrently, each with its own sandbox.
+  // The suite spends most of its time waiting, so its quarters run concurrently, each with its own sandbox.
   const run = async (share: string) => {
     const { key } = await service.actor()
     const of = [url, key, foreign.url.origin, closed, share]
@@ -85,7 +85,7 @@ test.concurrent.each(runtimes)('the client keeps its promises in %s', async (run
     expect(await child.exited).toBe(0)
     return printed.trim().split('\n')
   }
-  const lines = (await Promise.all(['0', '1'].map(run))).flat()
+  const lines = (await Promise.all(['0', '1', '2', '3'].map(run))).flat()
   const cases: { name: string; error: string | null }[] = lines.map((line) => JSON.parse(line))
   await foreign.stop(true)
   expect(cases.filter(({ error }) => error !== null)).toEqual([])

@@ -11,7 +11,7 @@ import {
 
 /**
  * Checks the client's promises. This program runs once under each supported runtime. Faults come from a real service's sandbox and from the
- * foreign server at `foreignUrl`. Prints a line of JSON for each case of one half, which `share` (`0` or `1`) selects.
+ * foreign server at `foreignUrl`. Prints a line of JSON for each case of one quarter, which `share` (`0` to `3`) selects.
  */
 const [baseUrl, key, foreignUrl, closedUrl, share] = process.argv.slice(2) as [
   string,
@@ -551,7 +551,7 @@ process.on('unhandledRejection', (reason) => {
 })
 
 for (const [index, [name, run]] of Object.entries(cases).entries()) {
-  if (String(index % 2) !== share) continue
+  if (String(index % 4) !== share) continue
   const error = await run().then(
     () => null,
     (failure) => failure?.stack ?? String(failure),

@@ -105,7 +105,7 @@ test('GET /metrics shows the checks of /readyz, how far the clock is off, and wh
   const service = await testApp(
     { METRICS_TOKEN, MONGODB_URL: await ownDatabase(), LOG_LEVEL: 'silent' },
     undefined,
-    () => Date.now() + ahead,
+    { wall: () => Date.now() + ahead },
   )
   const scrape = () => scrapeOf(service, METRICS_TOKEN)
   const first = await scrape()

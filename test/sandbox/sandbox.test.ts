@@ -431,11 +431,9 @@ test('a process with a wrong clock reads a sandbox as usual, but never fills, cl
   const actor = await service.actor()
   const right = await actor.send('GET', '/sandbox/listings')
   const hours = 3 * 3_600_000
-  const wrong = await testApp(
-    { MONGODB_URL: url },
-    () => new Date(Date.now() + hours),
-    () => Date.now() + hours,
-  )
+  const wrong = await testApp({ MONGODB_URL: url }, () => new Date(Date.now() + hours), {
+    wall: () => Date.now() + hours,
+  })
   const before = await sandboxModel(service.sandbox.db).find({ key_id: actor.keyId }).lean()
   const read = await wrong.send('GET', '/sandbox/listings', { key: actor.key })
   const idsOf = ({ body }: typeof read) => body.data.map(({ id }: { id: number }) => id)

@@ -7,7 +7,7 @@ import { type Config, readConfig } from '../../src/core/config.ts'
 import type { AppContext } from '../../src/http/context.ts'
 import { type Permission, permissions } from '../../src/http/permissions.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'
-import { compose, type OpenContext } from '../../src/process/wiring.ts'
+import { compose, type OpenContext, type Overrides } from '../../src/process/wiring.ts'
 import { onScopeEnd } from './databases.ts'
 import { environmentOf } from './environment.ts'
 import { readFixture } from './fixtures.ts'
@@ -75,15 +75,15 @@ let usual: Promise<TestApp> | undefined
  * closed at the end of its test or file.
  *
  * @param clock the service's clock
- * @param wall the clock that is compared with the database's
+ * @param more other values in place of a service process's defaults
  */
 export async function testApp(
   environment: Record<string, string> = {},
   clock?: Clock,
-  wall?: () => number,
+  more?: Pick<Overrides, 'wall' | 'alarmInterval'>,
 ): Promise<TestApp> {
-  if (Object.keys(environment).length > 0 || clock || wall) {
-    const { service, close } = await openApp(environment, clock, wall)
+  if (Object.keys(environment).length > 0 || clock || more) {
+    const { service, close } = await openApp(environment, { clock, ...more })
     onScopeEnd(close)
     return service
   }
@@ -91,12 +91,12 @@ export async function testApp(
   return usual
 }
 
-async function openApp(environment: Record<string, string>, clock?: Clock, wall?: () => number) {
+async function openApp(environment: Record<string, string>, overrides: Overrides = {}) {
   const config: Config = readConfig(testEnvironment(environment))
   // This run's database server never fails, so the service waits even if a busy machine makes the server slow.
   const server = inject('mongodbUrl').replace(/\/\?.*/, '/')
   const noTimeouts = config.mongodbUrl?.startsWith(server) ?? false
-  const context = await compose(config, { clock, wall, noTimeouts })
+  const context = await compose(config, { ...overrides, noTimeouts })
   const { live, sandbox } = context
   const app = createApp(context)
   const requests = countRequests(app, context)

@@ -4,6 +4,12 @@ import { join } from 'node:path'
 import { freePort } from '../../src/platform/process.ts'
 import { commandLine } from './command-line.ts'
 
+/**
+ * Where the runtime keeps what it has translated, for all processes of a run. It is usually below `HOME`, which these
+ * processes do not get. Without it, each start of a service would take a fifth more computing.
+ */
+const translated = { BUN_RUNTIME_TRANSPILER_CACHE_PATH: join(tmpdir(), 'partner-translated') }
+
 /** The project folder. */
 export const root = new URL('../..', import.meta.url).pathname
 
@@ -37,7 +43,13 @@ export async function startService(
   const port = Number(environment.PORT ?? (await freePort()))
   const child = Bun.spawn([...inside, runtime, main], {
     cwd: root,
-    env: { PATH: process.env.PATH ?? '', LOG_LEVEL: 'warn', ...environment, PORT: String(port) },
+    env: {
+      PATH: process.env.PATH ?? '',
+      ...translated,
+      LOG_LEVEL: 'warn',
+      ...environment,
+      PORT: String(port),
+    },
     stdout: 'pipe',
     stderr: 'pipe',
   })
@@ -121,7 +133,7 @@ export async function partnerctl(
   const program = main === undefined ? commandLine : [process.execPath, main]
   const child = Bun.spawn([...program, ...args], {
     cwd: root,
-    env: { PATH: process.env.PATH ?? '', ...environment },
+    env: { PATH: process.env.PATH ?? '', ...translated, ...environment },
     stdin: stdin === undefined ? 'ignore' : new Blob([stdin]),
     stdout: 'pipe',
     stderr: 'pipe',

@@ -8,7 +8,7 @@ import { validBodies } from '../../support/valid-bodies.ts'
 
 let stepMilliseconds = 0
 const wall = () => Date.now() + stepMilliseconds
-const service = await testApp({ LOG_LEVEL: 'silent' }, () => new Date(wall()), wall)
+const service = await testApp({ LOG_LEVEL: 'silent' }, () => new Date(wall()), { wall })
 const hour = 3_600_000
 
 test.each([hour, -hour])(
@@ -59,7 +59,7 @@ test('a service whose clock is less than a minute off writes as usual', async ()
 })
 
 test('a service that starts with a wrong clock is not ready', async () => {
-  const wrong = await testApp({ LOG_LEVEL: 'silent' }, undefined, () => Date.now() + hour)
+  const wrong = await testApp({ LOG_LEVEL: 'silent' }, undefined, { wall: () => Date.now() + hour })
   expect((await wrong.send('GET', '/readyz')).body.failing).toEqual(['clock'])
 })
 

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { toVersion } from '../../../src/host-clock/format.ts'
 import { bookingModel } from '../../../src/stays/bookings/model.ts'
 import { findBookingOfAnyHost } from '../../../src/stays/bookings/store.ts'
@@ -66,4 +66,26 @@ test(`a poll killed ${kills} times handles every change of a moving feed, and re
   )
   expect(outOfOrder).toEqual([])
   expect(repeats).toBeLessThanOrEqual(kills)
+})
+
+test('--interval is the pause of a poll that follows a service which holds no request', async () => {
+  const holdsNone = await startService(testEnvironment({ MAX_HELD_REQUESTS: '0' }))
+  onTestFinished(holdsNone.stop)
+  const actor = await service.actor()
+  await seedBooking(actor)
+  const child = (await poller(actor, holdsNone.url)).start('--follow', '--interval', '1s')
+  onTestFinished(() => child.kill('SIGKILL'))
+  const arrivals = async (): Promise<number[]> => {
+    const { data } = (await actor.send('GET', '/v1/requests?per_page=100')).body
+    const reads = data.filter(
+      (one: { method: string; path: string }) => one.method === 'GET' && one.path.endsWith('/bookings'),
+    )
+    return reads.map(({ at }: { at: string }) => Date.parse(at)).toSorted()
+  }
+  await expect.poll(async () => (await arrivals()).length, { interval: 1500 }).toBeGreaterThan(4)
+  const times = await arrivals()
+  // The second request follows the first page immediately. On a busy machine, individual pauses may be longer.
+  const shortest = Math.min(...times.slice(2).map((time, index) => time - (times[index + 1] as number)))
+  expect(shortest).toBeGreaterThanOrEqual(1000)
+  expect(shortest).toBeLessThan(4000)
 })

@@ -41,8 +41,11 @@ export class AlarmLeader {
   private heldUntil = new Date(0)
   private isStopped = false
 
-  constructor(private readonly app: AlarmLeaderContext) {
-    this.timer = setInterval(() => this.begin(), roundMilliseconds)
+  constructor(
+    private readonly app: AlarmLeaderContext,
+    interval = roundMilliseconds,
+  ) {
+    this.timer = setInterval(() => this.begin(), interval)
     this.timer.unref()
   }
 
