@@ -31,7 +31,7 @@ import { serializeFeedItem, serializeInFull } from './serialize.ts'
  * steps:
  *
  * 1. Its query is checked (`schema.ts`) and parsed into a position (`position.ts`, `cursor.ts`).
- * 2. The page at the position is read (`page.ts`); a page that is named by its number, by way of `numbered-pages.ts`.
+ * 2. The page at the position is read (`page.ts`). Only `page=2` and later pages go through `numbered-pages.ts`.
  * 3. If the page is empty and the request waits, it is held until the page has a row (`hold.ts`).
  * 4. What the page tells about its reader is noted.
  * 5. The rows are serialized.
@@ -122,13 +122,9 @@ async function serve<Row, Filter extends OwnerFilter>(
   const seconds = Math.min(query.wait ?? 0, caller.maxHoldSeconds ?? Number.POSITIVE_INFINITY)
   const deadline = performance.now() + seconds * 1000
   const position = await positionOf(app.db, feed, caller, query)
-  const read = (at: Position<Filter>) => {
-    if (!at.isNumbered) return readPage(app.db, feed, at)
-    return new NumberedPages(app.db, feed, at, { keyId: caller.keyId, now: app.clock(caller.ownerId) }).read()
-  }
+  const read = (at: Position<Filter>) => readAt(app, feed, caller, at)
   let page = await read(position)
-  const isLaterPage = position.isNumbered && position.page > 1
-  if (page.rows.length === 0 && seconds > 0 && !isLaterPage) {
+  if (page.rows.length === 0 && seconds > 0 && position.page.kind !== 'numbered') {
     const held = await hold(app, feed, { request, facts, caller, position, deadline, read })
     if (held) {
       page = held
@@ -139,6 +135,27 @@ async function serve<Row, Filter extends OwnerFilter>(
   }
   if (!prefersPeek(request.headers)) noteRead(app, feed, caller, { position, last: page.rows.at(-1) })
   return page
+}
+
+/** Reads the page that a position asks for. */
+async function readAt<Row, Filter extends OwnerFilter>(
+  app: AppContext,
+  feed: Feed<Row, Filter>,
+  caller: Caller,
+  position: Position<Filter>,
+): Promise<Page<Row>> {
+  const wanted = position.page
+  switch (wanted.kind) {
+    case 'first': {
+      const page = await readPage(app.db, feed, position, { number: 1, after: position.start })
+      if (page.end) await new NumberedPages(app, feed, caller, position).keepEnd(1, page.end)
+      return page
+    }
+    case 'numbered':
+      return new NumberedPages(app, feed, caller, position).read(wanted.number)
+    case 'cursor':
+      return readPage(app.db, feed, position, wanted)
+  }
 }
 
 /** Maximum age, in seconds, of a change that can have ended a wait. */
