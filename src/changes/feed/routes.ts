@@ -12,7 +12,7 @@ import type { BookingChange, ChangeFilter } from '../../stays/bookings/store.ts'
 import { serializeMessageItem } from '../../stays/messages/serialize.ts'
 import { bookingFeed, bookingFeedInFull, type Feed, messageFeed, type OwnerFilter } from '../feeds.ts'
 import { readVersion } from '../reads/read-version.ts'
-import { hold } from './hold.ts'
+import { readOrHold } from './hold.ts'
 import { NumberedPages } from './numbered-pages.ts'
 import { type Page, readPage } from './page.ts'
 import { isFiltered, type Position, type PositionQuery, positionOf } from './position.ts'
@@ -32,7 +32,7 @@ import { serializeFeedItem, serializeInFull } from './serialize.ts'
  *
  * 1. Its query is checked (`schema.ts`) and parsed into a position (`position.ts`, `cursor.ts`).
  * 2. The page at the position is read (`page.ts`). Only `page=2` and later pages go through `numbered-pages.ts`.
- * 3. If the page is empty and the request waits, it is held until the page has a row (`hold.ts`).
+ * 3. If the request waits, it is held until the page has a row (`hold.ts`).
  * 4. What the page tells about its reader is noted.
  * 5. The rows are serialized.
  *
@@ -123,15 +123,14 @@ async function serve<Row, Filter extends OwnerFilter>(
   const deadline = performance.now() + seconds * 1000
   const position = await positionOf(app.db, feed, caller, query)
   const read = (at: Position<Filter>) => readAt(app, feed, caller, at)
-  let page = await read(position)
-  if (page.rows.length === 0 && seconds > 0 && position.page.kind !== 'numbered') {
-    const held = await hold(app, feed, { request, facts, caller, position, deadline, read })
-    if (held) {
-      page = held
-      noteDelivery(app, feed, caller, page.rows[0])
-      if (app.heldRequests.ending.aborted) set.headers.connection = 'close'
-      Object.assign(set.headers, await confirmKey(app, request.headers, caller.address))
-    }
+  const mayWait = seconds > 0 && position.page.kind !== 'numbered'
+  const { page, isHeld } = mayWait
+    ? await readOrHold(app, feed, { request, facts, caller, position, deadline, read })
+    : { page: await read(position), isHeld: false }
+  if (isHeld) {
+    noteDelivery(app, feed, caller, page.rows[0])
+    if (app.heldRequests.ending.aborted) set.headers.connection = 'close'
+    Object.assign(set.headers, await confirmKey(app, request.headers, caller.address))
   }
   if (!prefersPeek(request.headers)) noteRead(app, feed, caller, { position, last: page.rows.at(-1) })
   return page
