@@ -20,14 +20,18 @@ import { stopOnSignal } from '../stop.ts'
  * 2. It opens the state file that keeps its checkpoint (`poll/state-file.ts`), unless it has a consumer.
  * 3. It reads the feed page by page, as `Feed.pages()` of the client yields it. Each change is handled
  *    (`poll/handlers.ts`), and then its version is saved.
- * 4. It pauses and begins again, until it is stopped. With `--follow`, the client waits for changes instead.
+ * 4. It pauses and begins again, until it is stopped. With `--follow`, the client waits for changes instead, and pauses
+ *    only if the service did not hold its request.
  */
 
 /** Arguments of every command that polls a feed. */
 const pollArgs = {
   once: flag('Stop when there are no more changes'),
   follow: flag('Keep one request open that is answered as soon as there is a change'),
-  interval: { type: 'string', default: '60s', description: 'Pause between polls' },
+  interval: option(
+    'Pause between polls (default 60s); with --follow, after a request that was not held (default 5s)',
+    'duration',
+  ),
   since: option('Start after this version instead of the checkpoint'),
   state: option('File that keeps the checkpoint', 'file'),
   consumer: option('Name under which the service keeps the checkpoint, instead of a file', 'name'),
@@ -118,7 +122,7 @@ async function runPoll<T extends Item>(
   filters: Filters,
   openFeed: OpenFeed<T>,
 ): Promise<void> {
-  const interval = parseDuration(args.interval)
+  const interval = args.interval === undefined ? undefined : parseDuration(args.interval)
   requireCompatible(args)
   requireVersion(args.since)
   const client = await openClient(args, Number.POSITIVE_INFINITY)
@@ -132,19 +136,23 @@ async function runPoll<T extends Item>(
   const progress = await openProgress(isProgressShown, feed.name)
   const onCaughtUp = args.follow && standardError.isTerminal ? noteOnce(client) : () => {}
   const poll = { handle: output.handle, checkpoint, progress, onCaughtUp, stop }
+  // Without --interval, a poll that follows the feed pauses for as long as the client does by default.
   const wait = args.follow ? { wait: maxWaitSeconds, pauseSeconds: interval } : {}
   try {
     while (!stop.aborted) {
       const changes = openFeed(client, checkpoint.version, { ...wait, signal: stop })
       await untilStopped(stop, () => handlePages(changes, poll))
       if (args.once || args.follow) break
-      await sleep(interval, stop)
+      await sleep(interval ?? defaultIntervalSeconds, stop)
     }
   } finally {
     progress.stop()
     await output.end().finally(checkpoint.close)
   }
 }
+
+/** Pause between two polls without `--interval`. */
+const defaultIntervalSeconds = 60
 
 type Filters = Record<string, string | undefined>
 
