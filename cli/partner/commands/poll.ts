@@ -1,5 +1,5 @@
 import { type ArgsDef, type CommandContext, defineCommand } from 'citty'
-import { type Feed, type FeedPace, isCalendarDate } from '../../../client/src/index.ts'
+import { type Feed, type FeedFilters, type FeedPace, isCalendarDate } from '../../../client/src/index.ts'
 import { command, type commonArgs, flag, option, positional } from '../../shared/command.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { note, print } from '../../shared/output.ts'
@@ -45,6 +45,21 @@ type PollValues = CommandContext<typeof pollArgs & typeof commonArgs>['args']
 /** Opens the client's feed after a version or, for a consumer, at the consumer's position. */
 type OpenFeed<T extends Item> = (client: PartnerClient, after: string | undefined, pace: FeedPace) => Feed<T>
 
+/** The query parameters of a poll's filters. A filter that is missing here is missing in the command. */
+type Filters<O extends 'pollBookings' | 'pollMessages'> = Record<keyof FeedFilters<O>, string | undefined>
+
+/** Options that filter the booking feed. */
+const bookingFilters = {
+  listing: option('Only this listing'),
+  'checkout-after': option('Only stays that end on or after this date'),
+} as const satisfies ArgsDef
+
+/** Options that filter the message feed. */
+const messageFilters = {
+  booking: option('Only the conversation of this booking'),
+  sender: { type: 'enum', options: ['guest', 'host'], description: 'Only messages that this side sent' },
+} as const satisfies ArgsDef
+
 const pollBookings = command({
   meta: { name: 'poll', description: 'Deliver every new or changed booking, once each' },
   examples: [
@@ -53,8 +68,7 @@ const pollBookings = command({
     'partnerctl feed poll --once --output ndjson --since "2026-11-20 12:00:05"',
   ],
   args: {
-    listing: option('Only this listing'),
-    'checkout-after': option('Only stays that end on or after this date'),
+    ...bookingFilters,
     include: {
       type: 'enum',
       options: ['detail'],
@@ -67,7 +81,7 @@ const pollBookings = command({
     if (listing !== undefined) parseId(listing)
     if (checkoutAfter !== undefined && !isCalendarDate(checkoutAfter))
       throw new UsageError(`"${checkoutAfter}" is not a valid date`)
-    const filters = { listing_id: listing, checkout_after: checkoutAfter }
+    const filters: Filters<'pollBookings'> = { listing_id: listing, checkout_after: checkoutAfter }
     await runPoll(bookingFeed, args, filters, ({ bookings }, after, pace) =>
       bookings.feed({ include, ...(consumer === undefined ? { after, ...filters } : { consumer }), ...pace }),
     )
@@ -94,14 +108,13 @@ const pollMessages = command({
     'partnerctl messages poll --follow --sender guest --exec ./answer-guest',
   ],
   args: {
-    booking: option('Only the conversation of this booking'),
-    sender: { type: 'enum', options: ['guest', 'host'], description: 'Only messages that this side sent' },
+    ...messageFilters,
     ...pollArgs,
   },
   async run({ args }) {
     const { booking, sender, consumer } = args
     if (booking !== undefined) parseId(booking)
-    const filters = { booking_id: booking, sender }
+    const filters = { booking_id: booking, sender } satisfies Filters<'pollMessages'>
     await runPoll(messageFeed, args, filters, ({ messages }, after, pace) =>
       messages.feed(consumer === undefined ? { after, ...filters, ...pace } : { consumer, ...pace }),
     )
@@ -119,7 +132,7 @@ export const messages = defineCommand({ subCommands: { poll: pollMessages } })
 async function runPoll<T extends Item>(
   feed: PolledFeed<T>,
   args: PollValues,
-  filters: Filters,
+  filters: Record<string, string | undefined>,
   openFeed: OpenFeed<T>,
 ): Promise<void> {
   const interval = args.interval === undefined ? undefined : parseDuration(args.interval)
@@ -154,8 +167,6 @@ async function runPoll<T extends Item>(
 /** Pause between two polls without `--interval`. */
 const defaultIntervalSeconds = 60
 
-type Filters = Record<string, string | undefined>
-
 /**
  * Opens the state file, unless the poll has a consumer.
  *
@@ -164,7 +175,7 @@ type Filters = Record<string, string | undefined>
 async function findCheckpoint(
   client: PartnerClient,
   feed: PolledFeed<Item>['name'],
-  filters: Filters,
+  filters: Record<string, string | undefined>,
   { args, stop }: { args: PollValues; stop: AbortSignal },
 ): Promise<Checkpoint> {
   const { consumer, state, since } = args
@@ -239,7 +250,7 @@ function requireCompatible(args: PollValues): void {
 }
 
 /** Options that exclude `--consumer`, because a consumer follows the whole feed and must not skip changes. */
-const narrowing = ['listing', 'checkout-after', 'booking', 'sender', 'since', 'state']
+const narrowing = [...Object.keys(bookingFilters), ...Object.keys(messageFilters), 'since', 'state']
 
 function requireWholeFeed(args: PollValues): void {
   const other = Object.entries(args).find(([name, value]) => narrowing.includes(name) && value !== undefined)
