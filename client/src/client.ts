@@ -14,7 +14,7 @@ import {
   segment,
   type WriteOptions,
 } from './call.ts'
-import { Feed, type FeedPace, type FeedPosition } from './feed.ts'
+import { Feed, type FeedFilters, type FeedPace, type FeedPosition } from './feed.ts'
 import { sandboxOf } from './sandbox.ts'
 import { type ClientOptions, type RequestOptions, Transport } from './transport.ts'
 
@@ -123,7 +123,7 @@ function methodsOf(transport: Transport) {
         ),
       /** Iterates over all new and changed bookings, once each. */
       feed: <Include extends 'detail' | undefined = undefined>(
-        options: FeedPosition<Pick<Query<'pollBookings'>, 'listing_id' | 'checkout_after'>> &
+        options: FeedPosition<FeedFilters<'pollBookings'>> &
           FeedPace & {
             /** `detail` adds the whole booking to each item, as `Booking`. */
             include?: Include
@@ -153,7 +153,7 @@ function methodsOf(transport: Transport) {
           body: { message: { text } },
         }),
       /** Iterates over the new messages of all conversations, once each. */
-      feed: (options: FeedPosition<Pick<Query<'pollMessages'>, 'booking_id' | 'sender'>> & FeedPace = {}) =>
+      feed: (options: FeedPosition<FeedFilters<'pollMessages'>> & FeedPace = {}) =>
         feed<Data<'pollMessages'>['messages'][number]>('messages', 'messages', options),
       consumers: consumersOf(transport, 'messages'),
     },

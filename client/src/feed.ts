@@ -1,7 +1,13 @@
 import type { Answer } from './answer.ts'
-import { segment } from './call.ts'
+import { type Query, segment } from './call.ts'
 import { rateLimitPause, sleep } from './retry.ts'
 import type { RequestOptions, Transport } from './transport.ts'
+
+/** The filters of a feed: each query parameter that is neither a position nor a pace, and is not `include`. */
+export type FeedFilters<O extends 'pollBookings' | 'pollMessages'> = Omit<
+  Query<O>,
+  'updated_after' | 'consumer' | 'cursor' | 'page' | 'per_page' | 'wait' | 'include'
+>
 
 /** Where to start in a feed: after a version, or at a consumer's position, which the service keeps. */
 export type FeedPosition<Filters> =

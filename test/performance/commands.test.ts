@@ -132,6 +132,15 @@ const requests: [name: string, budget: number, send: () => Promise<{ status: num
       actor.send('GET', `${provider}/bookings?updated_after=${encodeURIComponent('2099-01-01 00:00:00')}`),
   ],
   [
+    'a poll of the feed that waits a second for news that does not come',
+    3,
+    () =>
+      actor.send(
+        'GET',
+        `${provider}/bookings?updated_after=${encodeURIComponent('2099-01-01 00:00:00')}&wait=1`,
+      ),
+  ],
+  [
     'POST of a message',
     7,
     () =>

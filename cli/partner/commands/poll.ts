@@ -1,5 +1,5 @@
 import { type ArgsDef, type CommandContext, defineCommand } from 'citty'
-import { type Feed, type FeedPace, isCalendarDate } from '../../../client/src/index.ts'
+import { type Feed, type FeedFilters, type FeedPace, isCalendarDate } from '../../../client/src/index.ts'
 import { command, type commonArgs, flag, option, positional } from '../../shared/command.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { note, print } from '../../shared/output.ts'
@@ -20,14 +20,18 @@ import { stopOnSignal } from '../stop.ts'
  * 2. It opens the state file that keeps its checkpoint (`poll/state-file.ts`), unless it has a consumer.
  * 3. It reads the feed page by page, as `Feed.pages()` of the client yields it. Each change is handled
  *    (`poll/handlers.ts`), and then its version is saved.
- * 4. It pauses and begins again, until it is stopped. With `--follow`, the client waits for changes instead.
+ * 4. It pauses and begins again, until it is stopped. With `--follow`, the client waits for changes instead, and pauses
+ *    only if the service did not hold its request.
  */
 
 /** Arguments of every command that polls a feed. */
 const pollArgs = {
   once: flag('Stop when there are no more changes'),
   follow: flag('Keep one request open that is answered as soon as there is a change'),
-  interval: { type: 'string', default: '60s', description: 'Pause between polls' },
+  interval: option(
+    'Pause between polls (default 60s); with --follow, after a request that was not held (default 5s)',
+    'duration',
+  ),
   since: option('Start after this version instead of the checkpoint'),
   state: option('File that keeps the checkpoint', 'file'),
   consumer: option('Name under which the service keeps the checkpoint, instead of a file', 'name'),
@@ -41,6 +45,21 @@ type PollValues = CommandContext<typeof pollArgs & typeof commonArgs>['args']
 /** Opens the client's feed after a version or, for a consumer, at the consumer's position. */
 type OpenFeed<T extends Item> = (client: PartnerClient, after: string | undefined, pace: FeedPace) => Feed<T>
 
+/** The query parameters of a poll's filters. A filter that is missing here is missing in the command. */
+type Filters<O extends 'pollBookings' | 'pollMessages'> = Record<keyof FeedFilters<O>, string | undefined>
+
+/** Options that filter the booking feed. */
+const bookingFilters = {
+  listing: option('Only this listing'),
+  'checkout-after': option('Only stays that end on or after this date'),
+} as const satisfies ArgsDef
+
+/** Options that filter the message feed. */
+const messageFilters = {
+  booking: option('Only the conversation of this booking'),
+  sender: { type: 'enum', options: ['guest', 'host'], description: 'Only messages that this side sent' },
+} as const satisfies ArgsDef
+
 const pollBookings = command({
   meta: { name: 'poll', description: 'Deliver every new or changed booking, once each' },
   examples: [
@@ -49,8 +68,7 @@ const pollBookings = command({
     'partnerctl feed poll --once --output ndjson --since "2026-11-20 12:00:05"',
   ],
   args: {
-    listing: option('Only this listing'),
-    'checkout-after': option('Only stays that end on or after this date'),
+    ...bookingFilters,
     include: {
       type: 'enum',
       options: ['detail'],
@@ -63,7 +81,7 @@ const pollBookings = command({
     if (listing !== undefined) parseId(listing)
     if (checkoutAfter !== undefined && !isCalendarDate(checkoutAfter))
       throw new UsageError(`"${checkoutAfter}" is not a valid date`)
-    const filters = { listing_id: listing, checkout_after: checkoutAfter }
+    const filters: Filters<'pollBookings'> = { listing_id: listing, checkout_after: checkoutAfter }
     await runPoll(bookingFeed, args, filters, ({ bookings }, after, pace) =>
       bookings.feed({ include, ...(consumer === undefined ? { after, ...filters } : { consumer }), ...pace }),
     )
@@ -90,14 +108,13 @@ const pollMessages = command({
     'partnerctl messages poll --follow --sender guest --exec ./answer-guest',
   ],
   args: {
-    booking: option('Only the conversation of this booking'),
-    sender: { type: 'enum', options: ['guest', 'host'], description: 'Only messages that this side sent' },
+    ...messageFilters,
     ...pollArgs,
   },
   async run({ args }) {
     const { booking, sender, consumer } = args
     if (booking !== undefined) parseId(booking)
-    const filters = { booking_id: booking, sender }
+    const filters = { booking_id: booking, sender } satisfies Filters<'pollMessages'>
     await runPoll(messageFeed, args, filters, ({ messages }, after, pace) =>
       messages.feed(consumer === undefined ? { after, ...filters, ...pace } : { consumer, ...pace }),
     )
@@ -115,10 +132,10 @@ export const messages = defineCommand({ subCommands: { poll: pollMessages } })
 async function runPoll<T extends Item>(
   feed: PolledFeed<T>,
   args: PollValues,
-  filters: Filters,
+  filters: Record<string, string | undefined>,
   openFeed: OpenFeed<T>,
 ): Promise<void> {
-  const interval = parseDuration(args.interval)
+  const interval = args.interval === undefined ? undefined : parseDuration(args.interval)
   requireCompatible(args)
   requireVersion(args.since)
   const client = await openClient(args, Number.POSITIVE_INFINITY)
@@ -132,13 +149,14 @@ async function runPoll<T extends Item>(
   const progress = await openProgress(isProgressShown, feed.name)
   const onCaughtUp = args.follow && standardError.isTerminal ? noteOnce(client) : () => {}
   const poll = { handle: output.handle, checkpoint, progress, onCaughtUp, stop }
+  // Without --interval, a poll that follows the feed pauses for as long as the client does by default.
   const wait = args.follow ? { wait: maxWaitSeconds, pauseSeconds: interval } : {}
   try {
     while (!stop.aborted) {
       const changes = openFeed(client, checkpoint.version, { ...wait, signal: stop })
       await untilStopped(stop, () => handlePages(changes, poll))
       if (args.once || args.follow) break
-      await sleep(interval, stop)
+      await sleep(interval ?? defaultIntervalSeconds, stop)
     }
   } finally {
     progress.stop()
@@ -146,7 +164,8 @@ async function runPoll<T extends Item>(
   }
 }
 
-type Filters = Record<string, string | undefined>
+/** Pause between two polls without `--interval`. */
+const defaultIntervalSeconds = 60
 
 /**
  * Opens the state file, unless the poll has a consumer.
@@ -156,7 +175,7 @@ type Filters = Record<string, string | undefined>
 async function findCheckpoint(
   client: PartnerClient,
   feed: PolledFeed<Item>['name'],
-  filters: Filters,
+  filters: Record<string, string | undefined>,
   { args, stop }: { args: PollValues; stop: AbortSignal },
 ): Promise<Checkpoint> {
   const { consumer, state, since } = args
@@ -231,7 +250,7 @@ function requireCompatible(args: PollValues): void {
 }
 
 /** Options that exclude `--consumer`, because a consumer follows the whole feed and must not skip changes. */
-const narrowing = ['listing', 'checkout-after', 'booking', 'sender', 'since', 'state']
+const narrowing = [...Object.keys(bookingFilters), ...Object.keys(messageFilters), 'since', 'state']
 
 function requireWholeFeed(args: PollValues): void {
   const other = Object.entries(args).find(([name, value]) => narrowing.includes(name) && value !== undefined)

@@ -58,7 +58,10 @@ export interface Run {
 
 /** A certification whose current step has been played, with what has been seen since the step began. */
 export interface PlayedRun extends Run {
-  /** Requests answered since the step began, in order of arrival, without the runtime's automatic retries. */
+  /**
+   * Requests answered since the step began, in order of arrival, without the runtime's automatic retries.
+   * `record/recording.ts` writes them while the requests are served.
+   */
   records: RequestRecord[]
   /** Ordinal of the certification's last recorded request, including automatic retries. */
   lastOrdinal: number

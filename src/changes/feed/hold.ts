@@ -7,8 +7,8 @@ import type { Feed, OwnerFilter } from '../feeds.ts'
 import type { Page } from './page.ts'
 import { followConsumer, type Position } from './position.ts'
 
-/** A request whose page is empty, and which may be held. */
-interface HeldRead<Row, Filter extends OwnerFilter> {
+/** A read that may be held while its page is empty. */
+interface WaitingRead<Row, Filter extends OwnerFilter> {
   request: Request
   facts: RequestFacts
   caller: Caller
@@ -19,38 +19,58 @@ interface HeldRead<Row, Filter extends OwnerFilter> {
 }
 
 /**
- * Holds a request until its page has a row or its time is up (decisions §16).
+ * Reads a page, and holds the request until the page has a row or its time is up (decisions §16).
  *
- *     read --rows--------------------------------------> the page
+ *     watch the host's clock and read --rows-----------> the page
  *      | none
+ *      v
+ *     take a slot --none is left-----------------------> the empty page
+ *      |
  *      v
  *     wait --the host's clock moved--------------------> read again
  *      |  `--4 s, if there is a consumer---------------> read again if it was moved back, otherwise wait
  *      +--the deadline---------------------------------> read once more: the page, even if it is empty
  *      `--clock gone, released, or request abandoned---> the empty page
  *
- * Nothing is queried while it waits, except for the consumer.
+ * The watch starts before the first read, so every change is either on the page or reported: one read is enough.
+ * Nothing is queried while the request waits, except for the consumer.
  *
- * @returns null if the request is not held, because there is no slot for it or its sandbox was cleared
+ * @returns the page, and whether the request was held for it
  * @throws DomainError `not_found` if the consumer was deleted
  */
-export async function hold<Row, Filter extends OwnerFilter>(
+export async function readOrHold<Row, Filter extends OwnerFilter>(
   app: AppContext,
   feed: Feed<Row, Filter>,
-  held: HeldRead<Row, Filter>,
+  waiting: WaitingRead<Row, Filter>,
+): Promise<{ page: Page<Row>; isHeld: boolean }> {
+  const { caller, position, read } = waiting
+  const watch = app.changes.watch(caller.ownerId, feed.counter)
+  try {
+    const page = await read(position)
+    if (page.rows.length > 0) return { page, isHeld: false }
+    const held = await hold(app, waiting, { page, watch })
+    return held ? { page: held, isHeld: true } : { page, isHeld: false }
+  } finally {
+    watch.end()
+  }
+}
+
+/** @returns null if the request is not held, because there is no slot for it or its sandbox was cleared */
+async function hold<Row, Filter extends OwnerFilter>(
+  app: AppContext,
+  waiting: WaitingRead<Row, Filter>,
+  { page, watch }: { page: Page<Row>; watch: Watch },
 ): Promise<Page<Row> | null> {
-  const { request, facts, caller } = held
+  const { request, facts, caller } = waiting
   const slot = await app.heldRequests.take(facts, caller.keyId)
   if (!slot) return null
   // From here on, a client that disconnects frees its slot immediately, even while a query is running.
   request.signal.addEventListener('abort', slot.free)
-  // The watch starts before the page is read again, so every change is either on the page or reported.
-  const watch = app.changes.watch(caller.ownerId, feed.counter)
   try {
     if (caller.isSandbox && !(await hasClock(app.db, caller.ownerId))) return null
-    return await readUntilRows(app.db, held, watch, [request.signal, app.heldRequests.ending])
+    const signals = [request.signal, app.heldRequests.ending]
+    return await readUntilRows(app.db, waiting, page, (wakeAt) => nextEvent(watch, signals, wakeAt))
   } finally {
-    watch.end()
     slot.free()
     request.signal.removeEventListener('abort', slot.free)
   }
@@ -62,19 +82,19 @@ export async function hold<Row, Filter extends OwnerFilter>(
  */
 const consumerCheckMilliseconds = 4000
 
-/** @param signals end the wait when the client disconnects or this process shuts down */
+/** @param next returns what ends the wait, at the latest at `wakeAt` */
 async function readUntilRows<Row, Filter extends OwnerFilter>(
   db: Db,
-  { position: initial, deadline, read }: HeldRead<Row, Filter>,
-  watch: Watch,
-  signals: AbortSignal[],
+  { position: initial, deadline, read }: WaitingRead<Row, Filter>,
+  empty: Page<Row>,
+  next: (wakeAt: number) => Promise<HeldEvent>,
 ): Promise<Page<Row>> {
-  let position = await followConsumer(db, initial)
-  let page = await read(position)
+  let position = initial
+  let page = empty
   while (page.rows.length === 0) {
     const checkAt = performance.now() + consumerCheckMilliseconds
     const wakeAt = position.consumer ? Math.min(deadline, checkAt) : deadline
-    const event = await nextEvent(watch, signals, wakeAt)
+    const event = await next(wakeAt)
     if (event !== 'moved' && event !== 'late') return page
     const isTimeUp = event === 'late' && wakeAt === deadline
     const known = position
@@ -88,6 +108,7 @@ async function readUntilRows<Row, Filter extends OwnerFilter>(
 /** What ends a wait: an event of the host's clock, the time, or an abort by the client or this process. */
 type HeldEvent = WatchEvent | 'late' | 'abandoned'
 
+/** @param signals end the wait when the client disconnects or this process shuts down */
 async function nextEvent(watch: Watch, signals: AbortSignal[], wakeAt: number): Promise<HeldEvent> {
   const { promise, resolve } = Promise.withResolvers<HeldEvent>()
   const abandon = () => resolve('abandoned')

@@ -1,4 +1,6 @@
+import type { AppContext } from '../../http/context.ts'
 import { skipOf } from '../../http/pagination.ts'
+import type { Caller } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { Feed, OwnerFilter } from '../feeds.ts'
 import { type Page, readPage } from './page.ts'
@@ -7,56 +9,65 @@ import { findPageEnds, isKept, type KnownEnd, savePageEnd } from './store.ts'
 import { totalOf } from './total.ts'
 
 /**
- * Pages that are named by their number, as the contract demands. The guide steers readers to cursors instead.
+ * The pages after the first that are asked for by their number, as the contract demands. The guide steers readers to
+ * cursors instead.
  *
- * Page p + 1 starts where page p ended when it was served to the same key for the same query. Otherwise a reader would
- * skip one row for every earlier row that has changed in the meantime and so moved to the end. Each page's end is
- * therefore stored for 24 hours (decisions §9). A page whose predecessor was never served is found by counting.
+ * Page p + 1 starts where page p ended when it was served to the same key for the same query. Without these ends, a
+ * walk by number would break the feed's promise (decisions §9): it would skip one row for every earlier row that has
+ * changed in the meantime and so moved to the end. Each page's end is therefore kept for 24 hours. A page whose
+ * predecessor was never served is found by counting.
+ *
+ * Nothing else in the feed knows of page ends, except that the end of a first page is kept too ({@link keepEnd}),
+ * because its reader may go on to `page=2`.
  */
 export class NumberedPages<Row, Filter extends OwnerFilter> {
+  private readonly db: Db
   private readonly ownerId: number
+  private readonly now: Date
   /** The name under which the ends of this query's pages are stored. Most requests do not need it. */
   private name: string | undefined
   /** The stored ends that this request has looked up. */
   private known: KnownEnd[] | undefined
 
+  /** @param position whose walk the pages belong to */
   constructor(
-    private readonly db: Db,
+    { db, clock }: Pick<AppContext, 'db' | 'clock'>,
     private readonly feed: Feed<Row, Filter>,
+    private readonly caller: Pick<Caller, 'ownerId' | 'keyId'>,
     private readonly position: Position<Filter>,
-    private readonly request: { keyId: number; now: Date },
   ) {
-    this.ownerId = position.filter.owner_id
+    this.db = db
+    this.ownerId = caller.ownerId
+    this.now = clock(caller.ownerId)
   }
 
-  /** Reads the page with the position's number, and stores where it ended. */
-  async read(): Promise<Page<Row>> {
-    const page = await readPage(this.db, this.feed, { ...this.position, after: await this.findStart() })
-    if (page.end) await this.keepEnd(page.end)
+  /** Reads a page after the first, and keeps its end. */
+  async read(number: number): Promise<Page<Row>> {
+    const after = await this.findStart(number)
+    const page = await readPage(this.db, this.feed, this.position, { number, after })
+    if (page.end) await this.keepEnd(number, page.end)
     return page
   }
 
   /**
-   * Returns the version after which the page starts: the earliest stored version at which the page before it ended.
-   * Because this is the earliest end, readers that share a page may get rows twice but never miss any.
+   * Returns the version after which a page starts: the earliest kept version at which the page before it ended. Because
+   * this is the earliest end, readers that share a page may get rows twice but never miss any.
    */
-  private async findStart(): Promise<Date | null> {
-    const { start, page } = this.position
-    if (page === 1) return start
-    const previous = this.pageName(page - 1)
-    this.known = await this.findEnds([previous, this.pageName(page)])
+  private async findStart(number: number): Promise<Date | null> {
+    const previous = this.pageName(number - 1)
+    this.known = await this.findEnds([previous, this.pageName(number)])
     const end = this.known.find((known) => known.page === previous)
-    return end?.version ?? this.countToStart()
+    return end?.version ?? this.countToStart(number)
   }
 
   /**
-   * Returns the version of the last row before the page, counted from whichever end of the feed is nearer. If rows move
-   * to the feed's end in the meantime, the page may repeat rows but never skips any.
+   * Returns the version of the last row before a page, counted from whichever end of the feed is nearer. If rows move to
+   * the feed's end in the meantime, the page may repeat rows but never skips any.
    */
-  private async countToStart(): Promise<Date | null> {
+  private async countToStart(number: number): Promise<Date | null> {
     const { db, feed } = this
-    const { filter, start, page, perPage } = this.position
-    const before = skipOf({ page, perPage })
+    const { filter, start, perPage } = this.position
+    const before = skipOf({ page: number, perPage })
     const { total, clockMilliseconds } = await totalOf(db, feed, this.position)
     if (before > total / 2) {
       const range = { after: start, until: new Date(clockMilliseconds) }
@@ -67,30 +78,29 @@ export class NumberedPages<Row, Filter extends OwnerFilter> {
   }
 
   /**
-   * Stores the version at which the page ended, unless the same end is already stored with at least the minimum
-   * lifetime left.
+   * Keeps the version at which a page ended, so that the next page starts there. Stores nothing if the same end is
+   * already stored with at least the minimum lifetime left.
    */
-  private async keepEnd(version: Date): Promise<void> {
-    const name = this.pageName(this.position.page)
+  async keepEnd(number: number, version: Date): Promise<void> {
+    const name = this.pageName(number)
     const isThis = (end: KnownEnd) =>
-      end.page === name && end.version.getTime() === version.getTime() && isKept(end, this.request.now)
+      end.page === name && end.version.getTime() === version.getTime() && isKept(end, this.now)
     const ends = lastStoredOf(this.db)
     const remembered = ends.get(name)
     if (remembered && isThis(remembered)) return
     this.known ??= await this.findEnds([name])
     const end = { page: name, version }
-    const stored =
-      this.known.find(isThis) ?? (await savePageEnd(this.db, this.ownerId, end, this.request.now))
+    const stored = this.known.find(isThis) ?? (await savePageEnd(this.db, this.ownerId, end, this.now))
     ends.set(name, stored)
   }
 
   private findEnds(pages: string[]): Promise<KnownEnd[]> {
-    return findPageEnds(this.db, this.ownerId, pages, this.request.now)
+    return findPageEnds(this.db, this.ownerId, pages, this.now)
   }
 
-  private pageName(page: number): string {
-    this.name ??= nameOf(this.feed, this.position, this.request.keyId)
-    return `${this.name}:${page}`
+  private pageName(number: number): string {
+    this.name ??= nameOf(this.feed, this.position, this.caller.keyId)
+    return `${this.name}:${number}`
   }
 }
 

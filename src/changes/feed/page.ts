@@ -1,7 +1,7 @@
-import { type Pagination, pagination } from '../../http/pagination.ts'
+import { type PageRequest, type Pagination, pagination } from '../../http/pagination.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { Feed, OwnerFilter } from '../feeds.ts'
-import { nextCursor, type Position } from './position.ts'
+import { cursorTo, type Position } from './position.ts'
 import { cacheNextTotal, lastReadClock, totalOf } from './total.ts'
 
 /**
@@ -29,13 +29,20 @@ export interface Page<Row> {
   pagination: Pagination & { next_cursor: string | null }
 }
 
-/** Reads the page at a position: the rows after its version, in version order. */
+/** Where a page of a walk is: its number, and the version after which it starts. */
+export interface FoundPage {
+  number: number
+  after: Date | null
+}
+
+/** Reads a page of a position's walk: the rows after a version, in version order. */
 export async function readPage<Row, Filter extends OwnerFilter>(
   db: Db,
   feed: Feed<Row, Filter>,
   position: Position<Filter>,
+  { number, after }: FoundPage,
 ): Promise<Page<Row>> {
-  const { filter, start, after, perPage } = position
+  const { filter, start, perPage } = position
   const clockBefore = lastReadClock(db, feed, filter.owner_id)
   // One extra row reveals whether there is a next page.
   const found = await feed.find(db, filter, after, { skip: 0, limit: perPage + 1 })
@@ -55,8 +62,8 @@ export async function readPage<Row, Filter extends OwnerFilter>(
     rows,
     end,
     pagination: {
-      ...numbersOf(position, rows.length, { total, isLast: end === null }),
-      next_cursor: end ? nextCursor(feed, position, end) : null,
+      ...numbersOf({ page: number, perPage }, rows.length, { total, isLast: end === null }),
+      next_cursor: end ? cursorTo(feed, position, { number: number + 1, after: end }) : null,
     },
   }
 }
@@ -66,7 +73,7 @@ export async function readPage<Row, Filter extends OwnerFilter>(
  * last page's number is derived from the total.
  */
 function numbersOf(
-  { page, perPage }: Position,
+  { page, perPage }: PageRequest,
   rows: number,
   { total, isLast }: { total: number; isLast: boolean },
 ): Pagination {

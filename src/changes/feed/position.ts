@@ -14,26 +14,30 @@ import {
 import { readCursor, type WalkQuery, writeCursor } from './cursor.ts'
 
 /**
- * Where one page of a feed is. A request's `cursor`, `updated_after`, `consumer`, `page` and filters are parsed into a
- * position once; nothing else reads them.
+ * A walk through a feed, and which of its pages a request asks for. A request's `cursor`, `updated_after`, `consumer`,
+ * `page` and filters are parsed into a position once; nothing else reads them.
  */
 export interface Position<Filter extends OwnerFilter = OwnerFilter> {
-  /** Whose rows the page shows, and which of them. */
+  /** Whose rows the walk shows, and which of them. */
   filter: Filter
   /** The version after which the reader's walk starts; null for the beginning of the feed. `total` counts from here. */
   start: Date | null
-  /** The version after which the page starts. Of a numbered page, only page 1 is known to start where its walk does. */
-  after: Date | null
-  /** The page's number in its walk. */
-  page: number
   perPage: number
-  /** True if the request named the page by its number, which is 1 by default, and false if it has a cursor. */
-  isNumbered: boolean
+  page: WantedPage
   /** The consumer at whose position the walk starts. */
   consumer: { set: ConsumerSet; name: string } | undefined
   /** The query parameters of the filter, which the next page's cursor keeps. */
   parameters: FilterParameters
 }
+
+/** The page of a walk that a request asks for. `number` counts from 1. */
+export type WantedPage =
+  /** The page at which the walk starts. An ordinary poll asks for it, and so does `page=1`. */
+  | { kind: 'first' }
+  /** A later page, asked for by its number alone. Where it starts has yet to be found (`numbered-pages.ts`). */
+  | { kind: 'numbered'; number: number }
+  /** The page after a version, asked for by a cursor, which also carries the page's number. */
+  | { kind: 'cursor'; number: number; after: Date }
 
 /** The query parameters that determine a position. */
 export interface PositionQuery extends FilterParameters {
@@ -67,37 +71,43 @@ export async function positionOf<Row, Filter extends OwnerFilter>(
     walk.consumer === undefined ? undefined : { set: consumerSetOf(caller, feed.name), name: walk.consumer }
   const position = await followConsumer(db, {
     start,
-    after: cursor ? cursor.version : start,
-    page: cursor?.page ?? walk.page ?? 1,
     perPage: walk.per_page ?? defaultPerPage,
-    isNumbered: cursor === undefined,
+    page: cursor ? { kind: 'cursor', number: cursor.page, after: cursor.version } : pageNumbered(query.page),
     consumer,
     parameters,
   })
   return { ...position, filter: await feed.filterOf(db, caller.ownerId, parameters) }
 }
 
+function pageNumbered(number = 1): WantedPage {
+  return number === 1 ? { kind: 'first' } : { kind: 'numbered', number }
+}
+
 /**
- * Returns a position at the version that its consumer has acknowledged; the same position if it has no consumer or is
- * already there. A cursor's walk keeps its start, even if its consumer has moved on.
+ * Returns a position whose walk starts at the version that its consumer has acknowledged; the same position if it has
+ * no consumer or already starts there. A cursor's walk keeps its start, even if its consumer has moved on.
  *
  * @throws DomainError `not_found` if the key has no such consumer
  */
-export async function followConsumer<
-  At extends Pick<Position, 'consumer' | 'isNumbered' | 'start' | 'after'>,
->(db: Db, position: At): Promise<At> {
-  if (!position.consumer) return position
-  const { set, name } = position.consumer
-  const { acknowledged } = await findConsumer(db, set, name)
-  if (!position.isNumbered || acknowledged?.getTime() === position.start?.getTime()) return position
-  return { ...position, start: acknowledged, after: acknowledged }
+export async function followConsumer<At extends Pick<Position, 'consumer' | 'page' | 'start'>>(
+  db: Db,
+  position: At,
+): Promise<At> {
+  const { consumer, page, start } = position
+  if (!consumer) return position
+  const { acknowledged } = await findConsumer(db, consumer.set, consumer.name)
+  if (page.kind === 'cursor' || acknowledged?.getTime() === start?.getTime()) return position
+  return { ...position, start: acknowledged }
 }
 
-/** Returns the cursor of the page that starts at a page's end. */
-export function nextCursor(feed: Feed, position: Position, end: Date): string {
-  const { start, page, perPage, parameters } = position
+/** Returns the cursor of a page of a walk: the one that starts after the given version. */
+export function cursorTo(
+  feed: Feed,
+  { start, perPage, parameters }: Position,
+  page: { number: number; after: Date },
+): string {
   const walk = { per_page: perPage, updated_after: start ? toVersion(start) : undefined, ...parameters }
-  return writeCursor(feed.name, { version: end, page: page + 1 }, walk)
+  return writeCursor(feed.name, { version: page.after, page: page.number }, walk)
 }
 
 /** True if the position's pages show only some of the owner's rows. */

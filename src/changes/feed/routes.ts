@@ -12,7 +12,7 @@ import type { BookingChange, ChangeFilter } from '../../stays/bookings/store.ts'
 import { serializeMessageItem } from '../../stays/messages/serialize.ts'
 import { bookingFeed, bookingFeedInFull, type Feed, messageFeed, type OwnerFilter } from '../feeds.ts'
 import { readVersion } from '../reads/read-version.ts'
-import { hold } from './hold.ts'
+import { readOrHold } from './hold.ts'
 import { NumberedPages } from './numbered-pages.ts'
 import { type Page, readPage } from './page.ts'
 import { isFiltered, type Position, type PositionQuery, positionOf } from './position.ts'
@@ -31,8 +31,8 @@ import { serializeFeedItem, serializeInFull } from './serialize.ts'
  * steps:
  *
  * 1. Its query is checked (`schema.ts`) and parsed into a position (`position.ts`, `cursor.ts`).
- * 2. The page at the position is read (`page.ts`); a page that is named by its number, by way of `numbered-pages.ts`.
- * 3. If the page is empty and the request waits, it is held until the page has a row (`hold.ts`).
+ * 2. The page at the position is read (`page.ts`). Only `page=2` and later pages go through `numbered-pages.ts`.
+ * 3. If the request waits, it is held until the page has a row (`hold.ts`).
  * 4. What the page tells about its reader is noted.
  * 5. The rows are serialized.
  *
@@ -122,23 +122,39 @@ async function serve<Row, Filter extends OwnerFilter>(
   const seconds = Math.min(query.wait ?? 0, caller.maxHoldSeconds ?? Number.POSITIVE_INFINITY)
   const deadline = performance.now() + seconds * 1000
   const position = await positionOf(app.db, feed, caller, query)
-  const read = (at: Position<Filter>) => {
-    if (!at.isNumbered) return readPage(app.db, feed, at)
-    return new NumberedPages(app.db, feed, at, { keyId: caller.keyId, now: app.clock(caller.ownerId) }).read()
-  }
-  let page = await read(position)
-  const isLaterPage = position.isNumbered && position.page > 1
-  if (page.rows.length === 0 && seconds > 0 && !isLaterPage) {
-    const held = await hold(app, feed, { request, facts, caller, position, deadline, read })
-    if (held) {
-      page = held
-      noteDelivery(app, feed, caller, page.rows[0])
-      if (app.heldRequests.ending.aborted) set.headers.connection = 'close'
-      Object.assign(set.headers, await confirmKey(app, request.headers, caller.address))
-    }
+  const read = (at: Position<Filter>) => readAt(app, feed, caller, at)
+  const mayWait = seconds > 0 && position.page.kind !== 'numbered'
+  const { page, isHeld } = mayWait
+    ? await readOrHold(app, feed, { request, facts, caller, position, deadline, read })
+    : { page: await read(position), isHeld: false }
+  if (isHeld) {
+    noteDelivery(app, feed, caller, page.rows[0])
+    if (app.heldRequests.ending.aborted) set.headers.connection = 'close'
+    Object.assign(set.headers, await confirmKey(app, request.headers, caller.address))
   }
   if (!prefersPeek(request.headers)) noteRead(app, feed, caller, { position, last: page.rows.at(-1) })
   return page
+}
+
+/** Reads the page that a position asks for. */
+async function readAt<Row, Filter extends OwnerFilter>(
+  app: AppContext,
+  feed: Feed<Row, Filter>,
+  caller: Caller,
+  position: Position<Filter>,
+): Promise<Page<Row>> {
+  const wanted = position.page
+  switch (wanted.kind) {
+    case 'first': {
+      const page = await readPage(app.db, feed, position, { number: 1, after: position.start })
+      if (page.end) await new NumberedPages(app, feed, caller, position).keepEnd(1, page.end)
+      return page
+    }
+    case 'numbered':
+      return new NumberedPages(app, feed, caller, position).read(wanted.number)
+    case 'cursor':
+      return readPage(app.db, feed, position, wanted)
+  }
 }
 
 /** Maximum age, in seconds, of a change that can have ended a wait. */

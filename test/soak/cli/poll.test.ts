@@ -68,24 +68,33 @@ test(`a poll killed ${kills} times handles every change of a moving feed, and re
   expect(repeats).toBeLessThanOrEqual(kills)
 })
 
-test('--interval is the pause of a poll that follows a service which holds no request', async () => {
+test('a poll that follows a service which holds no request pauses for 5 s, or for --interval', async () => {
   const holdsNone = await startService(testEnvironment({ MAX_HELD_REQUESTS: '0' }))
   onTestFinished(holdsNone.stop)
-  const actor = await service.actor()
-  await seedBooking(actor)
-  const child = (await poller(actor, holdsNone.url)).start('--follow', '--interval', '1s')
-  onTestFinished(() => child.kill('SIGKILL'))
-  const arrivals = async (): Promise<number[]> => {
-    const { data } = (await actor.send('GET', '/v1/requests?per_page=100')).body
-    const reads = data.filter(
-      (one: { method: string; path: string }) => one.method === 'GET' && one.path.endsWith('/bookings'),
-    )
-    return reads.map(({ at }: { at: string }) => Date.parse(at)).toSorted()
+  /** Follows the feed, and returns the shortest pause between two of its first `reads` requests in milliseconds. */
+  const shortestPause = async (reads: number, ...options: string[]) => {
+    const actor = await service.actor()
+    await seedBooking(actor)
+    const child = (await poller(actor, holdsNone.url)).start('--follow', ...options)
+    onTestFinished(() => child.kill('SIGKILL'))
+    const arrivals = async (): Promise<number[]> => {
+      const { data } = (await actor.send('GET', '/v1/requests?per_page=100')).body
+      const ofFeed = data.filter(
+        (one: { method: string; path: string }) => one.method === 'GET' && one.path.endsWith('/bookings'),
+      )
+      return ofFeed.map(({ at }: { at: string }) => Date.parse(at)).toSorted()
+    }
+    await expect.poll(async () => (await arrivals()).length, { interval: 1500 }).toBeGreaterThanOrEqual(reads)
+    const times = await arrivals()
+    // The second request follows the first page immediately. On a busy machine, individual pauses may be longer.
+    return Math.min(...times.slice(2).map((time, index) => time - (times[index + 1] as number)))
   }
-  await expect.poll(async () => (await arrivals()).length, { interval: 1500 }).toBeGreaterThan(4)
-  const times = await arrivals()
-  // The second request follows the first page immediately. On a busy machine, individual pauses may be longer.
-  const shortest = Math.min(...times.slice(2).map((time, index) => time - (times[index + 1] as number)))
-  expect(shortest).toBeGreaterThanOrEqual(1000)
-  expect(shortest).toBeLessThan(4000)
+  const [withInterval, byDefault] = await Promise.all([
+    shortestPause(5, '--interval', '1s'),
+    shortestPause(3),
+  ])
+  expect(withInterval).toBeGreaterThanOrEqual(1000)
+  expect(withInterval).toBeLessThan(4000)
+  expect(byDefault).toBeGreaterThanOrEqual(5000)
+  expect(byDefault).toBeLessThan(20_000)
 })
