@@ -7,7 +7,7 @@ import { insertDelivery, newDelivery, trimDeliveries } from '../deliveries-store
 import { hasUsableKey } from '../keys.ts'
 import type { WebhookDelivery } from '../model.ts'
 import { fieldsOf, isSuccess, type PostContext, postInTurn, signPost } from '../send/attempt.ts'
-import { freshTurn, requireTurn } from '../send/limits.ts'
+import { freshTurn, requireTurn } from '../send/turns.ts'
 import { findOwnWebhook } from './own.ts'
 
 /** Time after which a test's process is presumed dead; longer than any attempt. */

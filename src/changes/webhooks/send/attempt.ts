@@ -3,15 +3,16 @@ import { currentTrace } from '../../../core/trace.ts'
 import type { AppContext } from '../../../http/context.ts'
 import type { Db } from '../../../platform/mongo/connection.ts'
 import type { SecretBox } from '../../../platform/secrets/secret-box.ts'
-import { deliveryId, endAttempts, type Outcome } from '../deliveries-store.ts'
+import { endAttempts, type Outcome } from '../attempts-store.ts'
+import { deliveryId } from '../deliveries-store.ts'
 import { type HintFault, isHintEvent } from '../hint.ts'
 import type { Webhook, WebhookDelivery } from '../model.ts'
 import { makeWebhookSecret, signatureHeaders } from '../signature.ts'
 import { clearRecordedFailure, recordFirstFailure } from '../store.ts'
 import { turnOffForService, undeliveredFrom } from '../turn-off.ts'
-import { awaitTurn, awaitTurnForever, freshTurn, type OriginContext, type Turn } from './limits.ts'
 import { type PostRequest, type PostResult, postHint } from './post.ts'
 import { offAfterFailure } from './state.ts'
+import { awaitTurn, awaitTurnForever, freshTurn, type OriginContext, type Turn } from './turns.ts'
 
 /** The context for posting a hint. */
 export type PostContext = Pick<AppContext, 'db' | 'clock' | 'config' | 'secrets'> & OriginContext
