@@ -1,5 +1,5 @@
 import { DomainError } from '../core/errors.ts'
-import { acquireLease, releaseLease } from '../platform/mongo/lease.ts'
+import { RenewedLease } from '../platform/mongo/lease.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
 import { keepOpen } from '../sandbox/lifecycle/lifetime.ts'
 import type { Bounds } from './course/cases.ts'
@@ -29,7 +29,7 @@ const maxConcurrent = 8
  * processes would play the same step twice. If that process dies, another process takes over once the lease expires.
  */
 export class CertificationLeader {
-  private readonly lease = { name: 'certifications', owner: crypto.randomUUID() }
+  private readonly lease: RenewedLease
   private readonly timer: ReturnType<typeof setInterval>
   private renewal: Promise<void> | undefined
   private round: Promise<void> | undefined
@@ -42,6 +42,7 @@ export class CertificationLeader {
     private readonly app: SandboxContext,
     private readonly bounds: Bounds,
   ) {
+    this.lease = new RenewedLease(app, 'certifications', leaseMilliseconds)
     this.timer = setInterval(() => this.begin(), bounds.checkInterval)
     this.timer.unref()
     // The lease also shows that a service is using the database, so it is taken immediately.
@@ -62,7 +63,7 @@ export class CertificationLeader {
     clearInterval(this.timer)
     await this.renewal
     await this.round
-    await releaseLease(this.app.db, this.lease).catch(() => {})
+    await this.lease.release().catch(() => {})
   }
 
   /**
@@ -70,14 +71,14 @@ export class CertificationLeader {
    * a round running.
    */
   private async renewAndBeginRound(): Promise<void> {
-    const { db, clockWatch } = this.app
+    const { clockWatch } = this.app
     if (this.isStopped || !clockWatch.isSound()) return
     if (this.checksToSkip > 0) {
       this.checksToSkip -= 1
       return
     }
     const now = clockWatch.databaseNow()
-    if (!(await acquireLease(db, this.lease, now, new Date(now.getTime() + leaseMilliseconds)))) return
+    if (!(await this.lease.renew())) return
     this.round ??= this.advanceAll(now)
       .catch((error) => this.warn(error))
       .finally(() => {

@@ -5,8 +5,16 @@ export interface Slot {
 
 /** A limited number of slots per name. Shared slots expire after `milliseconds`, in case their holder dies. */
 export interface Slots {
-  /** Takes a slot. Returns null if all slots of that name are taken. */
+  /**
+   * Takes a slot. Returns null if all slots of that name are taken. If the shared store is late, the slot is counted in
+   * this process alone, because a request must not wait.
+   */
   take(name: string, limit: number, milliseconds: number): Promise<Slot | null>
+  /**
+   * Like {@link take}, for work that can wait: if the shared store is late, no slot is taken. So unless the store counts
+   * as down, all processes together never hold more than `limit` slots.
+   */
+  takeShared(name: string, limit: number, milliseconds: number): Promise<Slot | null>
 }
 
 /** Counts slots in this process. Used without Redis and while Redis is down. */
@@ -25,6 +33,10 @@ export class MemorySlots implements Slots {
     slots.add(slot)
     this.taken.set(name, slots)
     return slot
+  }
+
+  takeShared(name: string, limit: number): Promise<Slot | null> {
+    return this.take(name, limit)
   }
 }
 

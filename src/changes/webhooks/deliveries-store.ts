@@ -1,3 +1,5 @@
+/** The deliveries of a webhook: how one is made, and what partners and administrators see of them and do to them. */
+
 import { Types } from 'mongoose'
 import { DomainError, notFound } from '../../core/errors.ts'
 import { keepNewest } from '../../platform/mongo/collections.ts'
@@ -11,7 +13,7 @@ export const shownDeliveries = 100
 const keptMilliseconds = 7 * 86_400_000
 
 /** Returns the filter for one webhook's deliveries. */
-const webhookFilter = ({ owner_id, id: webhook_id }: WebhookId) => ({ owner_id, webhook_id })
+export const webhookFilter = ({ owner_id, id: webhook_id }: WebhookId) => ({ owner_id, webhook_id })
 
 /** Returns a delivery's id, which is also its `webhook-id` and stays the same through retries and resends. */
 export function deliveryId({ _id }: Pick<WebhookDelivery, '_id'>): string {
@@ -22,7 +24,7 @@ export function deliveryId({ _id }: Pick<WebhookDelivery, '_id'>): string {
 const lostMilliseconds = 20_000
 
 /** Returns the fields that mark a delivery as in progress. The delivery becomes due again if this process dies. */
-const inProgress = (now: Date) => ({
+export const inProgress = (now: Date) => ({
   in_flight: true,
   next_attempt_at: new Date(now.getTime() + lostMilliseconds),
 })
@@ -66,22 +68,8 @@ export function newDelivery({ webhook, payload, now, begins, trace }: NewDeliver
 }
 
 /**
- * Stores new hints. A `booking.changed` hint that is to wait replaces the booking's earlier waiting hint, unless that
- * hint has already been attempted. Message hints are never merged.
- */
-export async function addHints(db: Db, session: Session, hints: WebhookDelivery[]): Promise<void> {
-  const writes = hints.map((hint) => {
-    const { owner_id, webhook_id, booking_id, event, status, attempts, payload, trace, ...others } = hint
-    if (event !== 'booking.changed' || attempts > 0) return { insertOne: { document: hint } }
-    const filter = { owner_id, webhook_id, booking_id, event, status, attempts }
-    return { updateOne: { filter, update: { $set: { payload, trace }, $setOnInsert: others }, upsert: true } }
-  })
-  await webhookDeliveryModel(db).collection.bulkWrite(writes, { session })
-}
-
-/**
- * Stores alarms, which are due at once and never merged. The transaction moves the host's clock, and that makes the
- * sender look for them.
+ * Stores alarms, which are due at once and never merged. From here on, an alarm is posted as a hint is: the transaction
+ * moves the host's clock, so the sender (`send/sender.ts`) finds the delivery among those that are due.
  */
 export async function addAlarms(db: Db, session: Session, alarms: WebhookDelivery[]): Promise<void> {
   if (alarms.length > 0) await webhookDeliveryModel(db).collection.insertMany(alarms, { session })
@@ -143,110 +131,6 @@ export async function dropWaiting(db: Db, webhook: WebhookId, ids: Types.ObjectI
 /** Stores a delivery. */
 export async function insertDelivery(db: Db, delivery: WebhookDelivery): Promise<void> {
   await webhookDeliveryModel(db).create(delivery)
-}
-
-/**
- * Returns the number of waiting deliveries and the time of the earliest next attempt for each of the hosts' webhooks
- * that has waiting deliveries.
- */
-export function countWaiting(
-  db: Db,
-  hostIds: number[],
-): Promise<{ _id: WebhookId; count: number; next: Date }[]> {
-  const _id = { owner_id: '$owner_id', id: '$webhook_id' }
-  return webhookDeliveryModel(db)
-    .collection.aggregate<{ _id: WebhookId; count: number; next: Date }>([
-      { $match: { status: 'waiting', owner_id: { $in: hostIds } } },
-      { $group: { _id, count: { $sum: 1 }, next: { $min: '$next_attempt_at' } } },
-    ])
-    .toArray()
-}
-
-/** A delivery whose next attempt is scheduled. */
-export type WaitingDelivery = WebhookDelivery & { next_attempt_at: Date }
-
-/** Booking ids of a webhook's deliveries in flight, by delivery id; null for a test. */
-export type InFlight = Map<string, number | null>
-
-/** Returns a webhook's deliveries that are in flight in any process, except those whose attempt is presumed lost. */
-export async function findInFlight(db: Db, webhook: WebhookId, now: Date): Promise<InFlight> {
-  const trying = {
-    ...webhookFilter(webhook),
-    status: 'waiting',
-    in_flight: true,
-    next_attempt_at: { $gt: now },
-  }
-  const found = await webhookDeliveryModel(db)
-    .collection.find<WebhookDelivery>(trying, { projection: { booking_id: 1 } })
-    .toArray()
-  return new Map(found.map(({ _id, booking_id }) => [String(_id), booking_id]))
-}
-
-/**
- * Returns a webhook's due deliveries, most overdue first, except those for a booking that already has a delivery in
- * flight.
- */
-export function findDue(
-  db: Db,
-  webhook: WebhookId,
-  { inFlight, now, limit }: { inFlight: InFlight; now: Date; limit: number },
-): Promise<WaitingDelivery[]> {
-  const ids = [...inFlight.keys()].map((id) => new Types.ObjectId(id))
-  const bookings = [...inFlight.values()].filter((booking) => booking !== null)
-  return webhookDeliveryModel(db)
-    .collection.find<WaitingDelivery>({
-      ...webhookFilter(webhook),
-      status: 'waiting',
-      next_attempt_at: { $lte: now },
-      expires_at: { $gt: now },
-      _id: { $nin: ids },
-      booking_id: { $nin: bookings },
-    })
-    .sort({ next_attempt_at: 1, _id: 1 })
-    .limit(limit)
-    .toArray()
-}
-
-/**
- * Marks a host's due deliveries as in flight, and returns the marked deliveries. Skips deliveries that have been
- * dropped or that another process is attempting.
- */
-export async function beginAttempts(
-  db: Db,
-  session: Session,
-  { ownerId, due, now }: { ownerId: number; due: WaitingDelivery[]; now: Date },
-): Promise<WebhookDelivery[]> {
-  const { collection } = webhookDeliveryModel(db)
-  const these = { owner_id: ownerId, _id: { $in: due.map(({ _id }) => _id) } }
-  const begun = inProgress(now)
-  await collection.updateMany(
-    { ...these, status: 'waiting', next_attempt_at: { $lte: now } },
-    { $set: begun, $inc: { attempts: 1 } },
-    { session },
-  )
-  // A hint may have been replaced by a newer hint after it was found, so the marked deliveries are read again.
-  return collection.find<WebhookDelivery>({ ...these, ...begun }, { session }).toArray()
-}
-
-/** The outcome of an attempt. */
-export type Outcome = Pick<WebhookDelivery, '_id' | 'owner_id' | 'status' | 'next_attempt_at'> &
-  Partial<WebhookDelivery>
-
-/**
- * Stores the outcomes of attempts. A successful attempt always marks its delivery as delivered. A failed attempt sets
- * the delivery's status and next attempt unless the delivery was dropped in the meantime.
- */
-export async function endAttempts(db: Db, outcomes: readonly Outcome[]): Promise<void> {
-  const writes = outcomes.flatMap(({ _id, owner_id, status, next_attempt_at, ...seen }) => {
-    const ended = { ...seen, in_flight: false }
-    const set = (state: Partial<WebhookDelivery>, change: Partial<WebhookDelivery>) => ({
-      updateOne: { filter: { _id, owner_id, ...state }, update: { $set: change } },
-    })
-    const whole = { ...ended, status, next_attempt_at }
-    if (status === 'delivered') return [set({}, whole)]
-    return [set({ status: 'waiting' }, whole), set({ in_flight: true }, { ...ended, next_attempt_at: null })]
-  })
-  await webhookDeliveryModel(db).collection.bulkWrite(writes)
 }
 
 /** Returns the `booking.changed` hints created for a host's webhooks since a given time, oldest first. */

@@ -58,6 +58,41 @@ export async function releaseLease(db: Db, { name, owner }: Lease): Promise<void
   await leaseModel(db).deleteOne({ _id: name, owner })
 }
 
+/** A lease that a process takes again and again for work that it does in rounds. */
+export class RenewedLease {
+  private readonly lease: Lease
+  private heldUntil = new Date(0)
+
+  /** @param milliseconds duration of the lease from each renewal; longer than the interval of the renewals */
+  constructor(
+    private readonly app: { db: Db; clockWatch: { databaseNow(): Date } },
+    name: string,
+    private readonly milliseconds: number,
+  ) {
+    this.lease = { name, owner: crypto.randomUUID() }
+  }
+
+  /** Takes or renews the lease. Returns false if another process holds it. */
+  async renew(): Promise<boolean> {
+    const now = this.app.clockWatch.databaseNow()
+    const until = new Date(now.getTime() + this.milliseconds)
+    if (!(await acquireLease(this.app.db, this.lease, now, until))) return false
+    this.heldUntil = until
+    return true
+  }
+
+  /** Returns true from a renewal until the lease expires or is released. No other process can take it before that. */
+  isHeld(): boolean {
+    return this.heldUntil > this.app.clockWatch.databaseNow()
+  }
+
+  /** Lets another process take the lease at once. */
+  async release(): Promise<void> {
+    this.heldUntil = new Date(0)
+    await releaseLease(this.app.db, this.lease)
+  }
+}
+
 const pollEveryMilliseconds = 50
 
 interface LeaseTimes {

@@ -49,7 +49,11 @@ export class RedisRateLimiter implements RateLimiter {
     this.address = parseRedisUrl(url)
     this.redis = this.client(this.address)
     const redis = () => this.redis
-    this.slots = new RedisSlots(redis, () => this.up)
+    this.slots = new RedisSlots(
+      redis,
+      () => this.up,
+      (error) => this.handleFailure(error),
+    )
     // A late response starts a probe. Until the probe ends, the cache is skipped, so no request waits for Redis twice.
     this.cache = redisCache(redis, () => this.up && this.probing === undefined)
     // While Redis is up, no probes are needed, because a failed or late hit or a connection error reveals an outage.

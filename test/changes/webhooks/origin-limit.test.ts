@@ -1,9 +1,12 @@
 import { expect, test, vi } from 'vitest'
-import { requireTurn, type Turn, takeTurns } from '../../../src/changes/webhooks/send/limits.ts'
+import { postInTurn } from '../../../src/changes/webhooks/send/attempt.ts'
+import { freshTurn, requireTurn, type Turn, takeTurns } from '../../../src/changes/webhooks/send/turns.ts'
 import { MemoryRateLimiter } from '../../../src/platform/rate-limiter.ts'
+import { RedisRateLimiter } from '../../../src/platform/redis/rate-limiter.ts'
 import { type Actor, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 import { startReceiver } from '../../support/receiver.ts'
+import { startRedis } from '../../support/redis.ts'
 
 const settings = { MONGODB_URL: await ownDatabase(), WEBHOOKS_ALLOW_PRIVATE: 'on' }
 const [service, otherProcess] = await Promise.all([testApp(settings), testApp(settings)])
@@ -38,6 +41,9 @@ test('a turn is held however slow the transaction before its post is, and until 
   vi.advanceTimersByTime(60_000)
   const inTransaction = await free()
   for (const turn of turns) turn.begin()
+  vi.advanceTimersByTime(10_000)
+  const connecting = await free()
+  for (const turn of turns) turn.sent()
   vi.advanceTimersByTime(2000)
   const posting = await free()
   const [first, ...others] = turns as [Turn, ...Turn[]]
@@ -52,6 +58,7 @@ test('a turn is held however slow the transaction before its post is, and until 
   for (const turn of others) turn.end()
   expect({
     inTransaction,
+    connecting,
     posting,
     inSecondAfter,
     afterSecond,
@@ -59,12 +66,38 @@ test('a turn is held however slow the transaction before its post is, and until 
     ended: await free(),
   }).toEqual({
     inTransaction: 0,
+    connecting: 0,
     posting: 0,
     inSecondAfter: 0,
     afterSecond: 1,
     withoutResponse: 10,
     ended: 10,
   })
+  await app.rateLimiter.close()
+})
+
+test('a turn that was taken four seconds ago is exchanged before its post, because it may count as lost by the end', async ({
+  onTestFinished,
+}) => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const app = sandbox()
+  const url = 'https://hooks.example.com/'
+  const [turn] = (await takeTurns(app, url, 10)) as [Turn, ...Turn[]]
+  const takeAnother = async () => (await takeTurns(app, url, 1))[0] as Turn
+  vi.advanceTimersByTime(3900)
+  const early = await freshTurn(turn, takeAnother)
+  vi.advanceTimersByTime(100)
+  const late = await freshTurn(turn, takeAnother)
+  expect({ early: early === turn, late: late === turn, isFresh: late.isFresh() }).toEqual({
+    early: true,
+    late: false,
+    isFresh: true,
+  })
+  late.begin()
+  late.end()
+  const old = await freshTurn(late, async () => turn)
+  expect(old, 'a turn that has been used').toBe(turn)
   await app.rateLimiter.close()
 })
 
@@ -111,4 +144,57 @@ test.concurrent('hints of two sandboxes beyond their turns are sent later, none 
   await expect.poll(() => ids().size).toBe(30)
   const inSecondFrom = times.map((from) => times.filter((at) => at >= from && at < from + 1000).length)
   expect(Math.max(...inSecondFrom)).toBeLessThanOrEqual(10)
+})
+
+test.concurrent('while Redis is late, two processes together get ten turns; once it counts as down, each process counts alone', async ({
+  expect,
+  onTestFinished,
+}) => {
+  const redis = await startRedis()
+  const open = () => new RedisRateLimiter(redis.url, 'turns').open()
+  const limiters = await Promise.all([open(), open()])
+  onTestFinished(async () => {
+    await Promise.all(limiters.map((limiter) => limiter.close()))
+    await redis.stop()
+  })
+  const count = async (rateLimiter: RedisRateLimiter, url: string) =>
+    (await takeTurns({ rateLimiter, environment: { name: 'sandbox' } }, url, 10)).length
+  process.kill(redis.pid, 'SIGSTOP')
+  setTimeout(() => process.kill(redis.pid, 'SIGCONT'), 250)
+  const counts = await Promise.all(limiters.map((one) => count(one, 'https://late.example.com/')))
+  expect(counts.reduce((sum, one) => sum + one)).toBe(10)
+  process.kill(redis.pid, 'SIGSTOP')
+  await Promise.all(
+    limiters.map((one) =>
+      expect.poll(() => count(one, `https://${crypto.randomUUID()}.example.com/`)).toBe(10),
+    ),
+  )
+  process.kill(redis.pid, 'SIGCONT')
+})
+
+test.concurrent('a post whose name is looked up for longer than five seconds still has its turn when it is sent', async (context) => {
+  const { expect } = context
+  const app = sandbox()
+  const times: number[] = []
+  const { url } = startReceiver(context, () => {
+    times.push(performance.now())
+    return new Response()
+  })
+  const named = new URL(url)
+  named.hostname = 'hooks.example.com'
+  const post = (turn: Turn, milliseconds: number) =>
+    postInTurn(turn, {
+      url: named,
+      headers: {},
+      body: '{}',
+      allowsPrivate: true,
+      lookup: () => Bun.sleep(milliseconds).then(() => ['127.0.0.1']),
+    })
+  const slow = (await takeTurns(app, named.href, 10)).map((turn) => post(turn, 6500))
+  await Bun.sleep(6200)
+  const quick = (await takeTurns(app, named.href, 10)).map((turn) => post(turn, 0))
+  await Promise.all([...slow, ...quick])
+  const inSecondFrom = times.map((from) => times.filter((at) => at >= from && at < from + 1000).length)
+  expect(Math.max(...inSecondFrom)).toBe(10)
+  await app.rateLimiter.close()
 })

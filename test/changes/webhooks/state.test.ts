@@ -1,22 +1,21 @@
 import { expect, test } from 'vitest'
+import { isOverfull, type Look, roomFor, stateAfterLook } from '../../../src/changes/webhooks/send/choose.ts'
 import {
   afterEnd,
-  decide,
-  failingUntil,
   isOver,
-  isOverfull,
-  type Look,
   noAttempts,
-  offAfterFailure,
-  roomFor,
-  stateAfterLook,
-  stateOf,
   type WebhookAttempts,
-  type WebhookFacts,
-  type WebhookState,
   withBegun,
   withEnded,
   withLooked,
+} from '../../../src/changes/webhooks/send/in-flight.ts'
+import {
+  decide,
+  failingUntil,
+  offAfterFailure,
+  stateOf,
+  type WebhookFacts,
+  type WebhookState,
 } from '../../../src/changes/webhooks/send/state.ts'
 
 const now = new Date('2026-11-26T12:00:00Z')
@@ -99,9 +98,8 @@ const quiet: WebhookFacts = {
   nextAttemptAt: null,
   isBehind: false,
   failingSince: null,
-  attempts: noAttempts,
+  isAttempting: false,
 }
-const attempting = withBegun(noAttempts, { id: 'one', booking: 1 }, 0)
 const longAgo = new Date('2026-11-01T00:00:00Z')
 
 test.for<[string, Partial<WebhookFacts>, WebhookState]>([
@@ -110,7 +108,7 @@ test.for<[string, Partial<WebhookFacts>, WebhookState]>([
   ['whose hint is overdue is due', { waiting: 1, nextAttemptAt: earlier }, due],
   ['whose hint is due later is idle', { waiting: 1, nextAttemptAt: later }, idle],
   ['with changes in a feed is due', { isBehind: true }, due],
-  ['whose hint is in flight is idle', { waiting: 1, nextAttemptAt: later, attempts: attempting }, busy],
+  ['whose hint is in flight is idle', { waiting: 1, nextAttemptAt: later, isAttempting: true }, busy],
   [
     'that has failed and has no hint left is failing',
     { failingSince: longAgo },
@@ -121,7 +119,7 @@ test.for<[string, Partial<WebhookFacts>, WebhookState]>([
     { failingSince: longAgo, waiting: 1, nextAttemptAt: later },
     idle,
   ],
-  ['that has failed and is being attempted is idle', { failingSince: longAgo, attempts: attempting }, busy],
+  ['that has failed and is being attempted is idle', { failingSince: longAgo, isAttempting: true }, busy],
   ['that has failed and has changes in a feed is due', { failingSince: longAgo, isBehind: true }, due],
 ])('a webhook %s', ([, facts, state]) => {
   expect(stateOf({ ...quiet, ...facts }, now)).toEqual(state)

@@ -1,5 +1,5 @@
 import type { AppContext } from '../../../http/context.ts'
-import { acquireLease, releaseLease } from '../../../platform/mongo/lease.ts'
+import { RenewedLease } from '../../../platform/mongo/lease.ts'
 import { hasAlarmWebhooks } from '../../webhooks/store.ts'
 import { type AlarmContext, evaluate, findWatchedKeys, finishAlarms, type WatchedKey } from './evaluate.ts'
 import { hasAlarms } from './store.ts'
@@ -27,7 +27,7 @@ export type AlarmLeaderContext = AlarmContext &
  * hear nothing (decisions §29).
  */
 export class AlarmLeader {
-  private readonly lease = { name: 'alarms', owner: crypto.randomUUID() }
+  private readonly lease: RenewedLease
   private readonly timer: ReturnType<typeof setInterval>
   private renewal: Promise<void> | undefined
   private round: Promise<void> | undefined
@@ -38,13 +38,13 @@ export class AlarmLeader {
   /** The keys that could not be evaluated or stored in the last round. */
   private unfinished: WatchedKey[] = []
   private roundsToSkip = 0
-  private heldUntil = new Date(0)
   private isStopped = false
 
   constructor(
     private readonly app: AlarmLeaderContext,
     interval = roundMilliseconds,
   ) {
+    this.lease = new RenewedLease(app, 'alarms', leaseMilliseconds)
     this.timer = setInterval(() => this.begin(), interval)
     this.timer.unref()
   }
@@ -54,7 +54,7 @@ export class AlarmLeader {
     this.isStopped = true
     clearInterval(this.timer)
     await Promise.race([Promise.all([this.renewal, this.round]), Bun.sleep(stopMilliseconds)])
-    await releaseLease(this.app.db, this.lease).catch(() => {})
+    await this.lease.release().catch(() => {})
   }
 
   private begin(): void {
@@ -119,13 +119,9 @@ export class AlarmLeader {
   }
 
   private async holdsLease(): Promise<boolean> {
-    const { db, clockWatch } = this.app
-    if (this.isStopped || !clockWatch.isSound()) return false
-    const now = clockWatch.databaseNow()
-    const until = new Date(now.getTime() + leaseMilliseconds)
-    const wasHolder = this.heldUntil > now
-    if (!(await acquireLease(db, this.lease, now, until))) return false
-    this.heldUntil = until
+    if (this.isStopped || !this.app.clockWatch.isSound()) return false
+    const wasHolder = this.lease.isHeld()
+    if (!(await this.lease.renew())) return false
     // What the previous holder has evaluated is not known here.
     if (!wasHolder) this.evaluatedAt = 0
     return true
@@ -136,8 +132,7 @@ export class AlarmLeader {
   }
 
   private mayWork(): boolean {
-    const { clockWatch } = this.app
-    return !this.isStopped && clockWatch.isSound() && this.heldUntil > clockWatch.databaseNow()
+    return !this.isStopped && this.app.clockWatch.isSound() && this.lease.isHeld()
   }
 }
 

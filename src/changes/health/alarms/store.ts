@@ -40,7 +40,10 @@ export async function hasAlarms(db: Db): Promise<boolean> {
   return (await alarmModel(db).exists({})) !== null
 }
 
-/** Opens an alarm, and makes an `alarm.opened` for each of the key's webhooks that wants it. */
+/**
+ * Opens an alarm, and makes an `alarm.opened` for each of the key's webhooks that wants it. It is posted as a hint is, by
+ * `webhooks/send/sender.ts`, which hears of it because the transaction moves the host's clock.
+ */
 export async function openAlarm(
   { db, ids }: { db: Db; ids: IdSource },
   { owner_id, key_id }: KeyOfOwner,

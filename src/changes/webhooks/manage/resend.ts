@@ -2,7 +2,7 @@ import type { AppContext } from '../../../http/context.ts'
 import type { Caller } from '../../../http/request.ts'
 import { resendDelivery } from '../deliveries-store.ts'
 import type { WebhookDelivery } from '../model.ts'
-import { type OriginContext, requireTurn } from '../send/limits.ts'
+import { type OriginContext, requireTurn } from '../send/turns.ts'
 import { inHostTransaction } from '../store.ts'
 import { findOwnWebhook } from './own.ts'
 

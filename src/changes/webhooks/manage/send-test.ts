@@ -7,7 +7,7 @@ import { insertDelivery, newDelivery, trimDeliveries } from '../deliveries-store
 import { hasUsableKey } from '../keys.ts'
 import type { WebhookDelivery } from '../model.ts'
 import { fieldsOf, isSuccess, type PostContext, postInTurn, signPost } from '../send/attempt.ts'
-import { requireTurn } from '../send/limits.ts'
+import { freshTurn, requireTurn } from '../send/turns.ts'
 import { findOwnWebhook } from './own.ts'
 
 /** Time after which a test's process is presumed dead; longer than any attempt. */
@@ -46,7 +46,8 @@ export async function testWebhook(
       begins: false,
       trace: null,
     })
-    const result = await postInTurn(turn, signPost(app, webhook, delivery))
+    const fresh = await freshTurn(turn, () => requireTurn(app, webhook))
+    const result = await postInTurn(fresh, signPost(app, webhook, delivery))
     const done: WebhookDelivery = {
       ...delivery,
       ...fieldsOf(result),

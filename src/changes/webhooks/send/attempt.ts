@@ -3,15 +3,16 @@ import { currentTrace } from '../../../core/trace.ts'
 import type { AppContext } from '../../../http/context.ts'
 import type { Db } from '../../../platform/mongo/connection.ts'
 import type { SecretBox } from '../../../platform/secrets/secret-box.ts'
-import { deliveryId, endAttempts, type Outcome } from '../deliveries-store.ts'
+import { endAttempts, type Outcome } from '../attempts-store.ts'
+import { deliveryId } from '../deliveries-store.ts'
 import { type HintFault, isHintEvent } from '../hint.ts'
 import type { Webhook, WebhookDelivery } from '../model.ts'
 import { makeWebhookSecret, signatureHeaders } from '../signature.ts'
 import { clearRecordedFailure, recordFirstFailure } from '../store.ts'
 import { turnOffForService, undeliveredFrom } from '../turn-off.ts'
-import { awaitTurn, type OriginContext, type Turn } from './limits.ts'
 import { type PostRequest, type PostResult, postHint } from './post.ts'
 import { offAfterFailure } from './state.ts'
+import { awaitTurn, awaitTurnForever, freshTurn, type OriginContext, type Turn } from './turns.ts'
 
 /** The context for posting a hint. */
 export type PostContext = Pick<AppContext, 'db' | 'clock' | 'config' | 'secrets'> & OriginContext
@@ -116,17 +117,26 @@ async function post(
     const mayMeetFault = attempts === 1 && isHintEvent(event)
     const fault = mayMeetFault ? ((await app.hintFaultOf?.(owner_id, event)) ?? null) : null
     if (fault) return { ...(await postWithFault(app, { webhook, delivery, turn }, fault)), fault }
-    const result = await postInTurn(turn, signPost(app, webhook, delivery))
+    const result = await postPlanned(app, { webhook, delivery, turn })
     return { result, extraStatus: null, fault: null }
   } finally {
     turn.giveBack()
   }
 }
 
-/** Posts a request and ends its turn. */
+/** Signs and posts a delivery in its turn or, if that has grown too old, in another one. */
+async function postPlanned(
+  app: PostContext,
+  { webhook, delivery, turn }: Pick<PlannedAttempt, 'webhook' | 'delivery' | 'turn'>,
+): Promise<PostResult> {
+  const fresh = await freshTurn(turn, () => awaitTurnForever(app, webhook.url))
+  return postInTurn(fresh, signPost(app, webhook, delivery))
+}
+
+/** Posts a request and ends its turn, which must be fresh. */
 export async function postInTurn(turn: Turn, request: PostRequest): Promise<PostResult> {
   turn.begin()
-  return postHint(request).finally(() => turn.end())
+  return postHint({ ...request, onSent: () => turn.sent() }).finally(() => turn.end())
 }
 
 /** Returns true for a 2xx response. */
@@ -204,26 +214,23 @@ async function postWithFault(
   { webhook, delivery, turn }: Pick<PlannedAttempt, 'webhook' | 'delivery' | 'turn'>,
   { fault, delay_milliseconds }: HintFault,
 ): Promise<Posted> {
-  const { url } = webhook
   if (fault === 'hint_lost') return { result: null, extraStatus: null }
   if (fault === 'hint_late') {
     // Others may use the turn while this hint is delayed.
     turn.giveBack()
     await Bun.sleep(delay_milliseconds)
-    let late = await awaitTurn(app, url)
-    while (!late) late = await awaitTurn(app, url)
-    return { result: await postInTurn(late, signPost(app, webhook, delivery)), extraStatus: null }
+    return { result: await postPlanned(app, { webhook, delivery, turn }), extraStatus: null }
   }
   const earlier = earlierSigning(fault, app.clock())
-  const extraTurn = earlier || fault === 'hint_twice' ? await awaitTurn(app, url) : null
   const postExtra = async () => {
+    const extraTurn = await awaitTurn(app, webhook.url)
     if (!extraTurn) return null
     const { status } = await postInTurn(extraTurn, signPost(app, webhook, delivery, earlier ?? {}))
     return status
   }
   const statusBefore = earlier ? await postExtra() : null
-  const result = await postInTurn(turn, signPost(app, webhook, delivery))
-  const extraStatus = earlier ? statusBefore : await postExtra()
+  const result = await postPlanned(app, { webhook, delivery, turn })
+  const extraStatus = fault === 'hint_twice' ? await postExtra() : statusBefore
   return { result, extraStatus }
 }
 

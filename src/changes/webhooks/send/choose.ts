@@ -3,23 +3,16 @@ import type { Db } from '../../../platform/mongo/connection.ts'
 import {
   findDue,
   findInFlight,
+  type HintToStore,
   type InFlight,
-  newDelivery,
   type WaitingDelivery,
-} from '../deliveries-store.ts'
-import { type HintReader, type NewHint, positionsAfter, positionsAt } from '../feeds.ts'
-import type { Webhook, WebhookDelivery } from '../model.ts'
+} from '../attempts-store.ts'
+import type { Webhook } from '../model.ts'
 import type { Positions } from '../store.ts'
-import { type OriginContext, type Turn, takeTurns } from './limits.ts'
-import {
-  hasDueHint,
-  isOverfull,
-  roomFor,
-  stateAfterLook,
-  type WebhookFacts,
-  type WebhookState,
-  withinSecond,
-} from './state.ts'
+import { type WebhookAttempts, withinSecond } from './in-flight.ts'
+import { type HintReader, type NewHint, positionsAfter, positionsAt } from './new-hints.ts'
+import { type Blocked, type Due, type Full, hasDueHint, type Idle, type WebhookFacts } from './state.ts'
+import { maxPerSecondOfWebhook, type OriginContext, type Turn, takeTurns } from './turns.ts'
 
 /** A webhook, as a round has read it. */
 export interface SeenWebhook {
@@ -32,17 +25,22 @@ export interface SeenWebhook {
 /** The attempts that a webhook may begin now. */
 export interface ChosenAttempts {
   webhook: Webhook
-  /** Stored hints to attempt. */
+  /** Stored deliveries to attempt: hints, alarms, and tests that are resent. */
   stored: WaitingDelivery[]
-  /** New hints to store, each marked as begun or, if an attempt for its booking is in progress, as waiting. */
-  created: WebhookDelivery[]
+  /** New hints to store. */
+  created: HintToStore[]
   /** A turn for each attempt that begins. Turns that are left over must be given back. */
   turns: Turn[]
   /** The webhook's new positions; null if they do not change. */
   positions: Positions | null
   /** The webhook's state once these attempts have begun. */
-  state: WebhookState
+  state: StateAfterLook
 }
+
+/** Maximum number of concurrent attempts to one webhook (decisions §21). */
+const maxInFlight = 10
+/** Maximum number of waiting hints per webhook; further changes wait in the feeds. */
+const maxWaiting = 10_000
 
 /**
  * Looks for a webhook's hints and chooses the attempts that may begin: at most ten in progress, one per booking, and
@@ -51,48 +49,50 @@ export interface ChosenAttempts {
  */
 export async function chooseAttempts(
   app: OriginContext & { db: Db },
-  seen: SeenWebhook,
+  { webhook, facts, clock, attempts }: SeenWebhook & { attempts: WebhookAttempts },
   now: Date,
-  read: HintReader,
+  readNew: HintReader,
 ): Promise<ChosenAttempts> {
-  const { webhook, facts } = seen
-  const { attempts, isBehind } = facts
-  const isDue = hasDueHint(facts, now)
-  const inFlight = await findAllInFlight(app.db, seen, now)
+  // The room: attempts that may begin, as far as the webhook is concerned.
+  const inFlight = await findAllInFlight(app.db, { webhook, waiting: facts.waiting, attempts }, now)
   const inLastSecond = withinSecond(attempts.startedAt, performance.now()).length
   const room = roomFor({ inFlight: inFlight.size, inLastSecond })
 
-  const search = { inFlight, now, limit: room + 1 }
-  const found = isDue && room > 0 ? await findDue(app.db, webhook, search) : []
-  const ready = firstOfEachBooking(found.slice(0, room))
-  const mayRead = isBehind && !isOverfull(facts) && ready.length < room
-  const { hints, mayBeMore } = mayRead ? await read(webhook) : { hints: [], mayBeMore: isBehind }
+  // The stored hints that are due, of which each booking's first may be attempted.
+  const isDue = hasDueHint(facts, now)
+  const due = isDue && room > 0 ? await findDue(app.db, webhook, { inFlight, now, limit: room + 1 }) : []
+  const startable = firstOfEachBooking(due.slice(0, room))
 
-  const candidates = { ready, hints, inFlight }
-  const possible = take(candidates, room)
-  const turns = await takeTurns(app, webhook.url, possible.begins)
-  const taken = turns.length < possible.begins ? take(candidates, turns.length) : possible
+  // The new hints, if there is room for them. One whose booking is being attempted must wait.
+  const mustRead = facts.isBehind && !isOverfull(facts) && startable.length < room
+  const { hints, mayBeMore } = mustRead ? await readNew(webhook) : { hints: [], mayBeMore: facts.isBehind }
+  const bookings = [...inFlight.values(), ...startable.map(({ booking_id }) => booking_id)]
+  const fresh = markBegins(hints, bookings)
 
-  const hasMoreStored = room === 0 ? isDue : found.length > room
-  // A due hint that is not ready waits for an attempt for its booking.
-  const hasBlockedDueHint = isDue && room > 0 && ready.length < Math.max(1, Math.min(room, found.length))
+  // A turn for each attempt. Without enough turns, the stored hints come first.
+  const begins = Math.min(room, startable.length + fresh.filter((hint) => hint.begins).length)
+  const turns = await takeTurns(app, webhook.url, begins)
+  const stored = startable.slice(0, turns.length)
+  const created = upToRoom(fresh, turns.length - stored.length)
+
+  const hasMoreStored = room === 0 ? isDue : due.length > room
+  // A due hint that may not be attempted waits for an attempt for its booking.
+  const hasBlockedDueHint = isDue && room > 0 && startable.length < Math.max(1, Math.min(room, due.length))
   return {
     webhook,
-    stored: taken.stored,
-    created: taken.created.map(({ hint, begins, trace }) =>
-      newDelivery({ webhook, payload: hint, now, begins, trace }),
-    ),
+    stored,
+    created: created.map(({ hint, trace, begins }) => ({ webhook, hint, trace, begins })),
     turns,
-    positions: newPositions(seen, taken.created, mayRead && hints.length === 0),
+    positions: newPositions({ webhook, clock }, created, mustRead && hints.length === 0),
     state: stateAfterLook({
       inFlight: inFlight.size,
       hasOthers: inFlight.size > attempts.inFlight.size,
       inLastSecond,
-      begins: possible.begins,
-      lacksTurns: turns.length < possible.begins,
+      begins,
+      lacksTurns: turns.length < begins,
       isOverfull: isOverfull(facts),
-      hasMore: hasMoreStored || taken.created.length < hints.length || mayBeMore,
-      hasBlockedHint: hasBlockedDueHint || taken.created.some(({ begins }) => !begins),
+      hasMore: hasMoreStored || created.length < hints.length || mayBeMore,
+      hasBlockedHint: hasBlockedDueHint || created.some((hint) => !hint.begins),
     }),
   }
 }
@@ -103,14 +103,22 @@ export async function chooseAttempts(
  */
 async function findAllInFlight(
   db: Db,
-  { webhook, facts: { attempts, waiting } }: SeenWebhook,
+  { webhook, waiting, attempts }: { webhook: Webhook; waiting: number; attempts: WebhookAttempts },
   now: Date,
 ): Promise<InFlight> {
   if (waiting <= attempts.inFlight.size) return attempts.inFlight
   return new Map([...(await findInFlight(db, webhook, now)), ...attempts.inFlight])
 }
 
-/** Returns each booking's first delivery, because a booking may have only one delivery in flight. */
+/** Returns the number of attempts that may begin, given the number in progress and that of the last second. */
+export function roomFor({ inFlight, inLastSecond }: Pick<Look, 'inFlight' | 'inLastSecond'>): number {
+  return Math.max(0, Math.min(maxInFlight - inFlight, maxPerSecondOfWebhook - inLastSecond))
+}
+
+/**
+ * Returns each booking's first delivery, because a booking may have only one delivery in flight. Alarms and tests
+ * concern no booking; one of them begins at a time.
+ */
 function firstOfEachBooking(deliveries: WaitingDelivery[]): WaitingDelivery[] {
   const firsts = new Map<number | null, WaitingDelivery>()
   for (const delivery of deliveries)
@@ -118,49 +126,78 @@ function firstOfEachBooking(deliveries: WaitingDelivery[]): WaitingDelivery[] {
   return [...firsts.values()]
 }
 
-/** The hints among which the attempts are chosen. */
-interface Candidates {
-  /** Stored hints that are ready, at most one of each booking. */
-  ready: WaitingDelivery[]
-  /** New hints, in feed order. */
-  hints: NewHint[]
-  inFlight: InFlight
+/** Returns true if no more hints may be created, because too many are waiting. */
+export function isOverfull({ isBehind, waiting }: Pick<WebhookFacts, 'isBehind' | 'waiting'>): boolean {
+  return isBehind && waiting >= maxWaiting
 }
 
-/** Chooses up to `room` attempts, and the new hints to create. */
-function take({ ready, hints, inFlight }: Candidates, room: number) {
-  const stored = ready.slice(0, room)
-  const busy = new Set([...inFlight.values(), ...ready.map(({ booking_id }) => booking_id)])
-  const created = takeHints(hints, busy, room - stored.length)
-  const begins = stored.length + created.filter((hint) => hint.begins).length
-  return { stored, created, begins }
-}
+/** A new hint that begins, or that waits because an attempt for its booking is in progress or begins before. */
+type MarkedHint = NewHint & { begins: boolean }
 
-/** Returns hints in feed order, up to the first hint that is ready for an attempt but has no room for it. */
-function takeHints(
-  hints: NewHint[],
-  busy: ReadonlySet<number | null>,
-  room: number,
-): (NewHint & { begins: boolean })[] {
+/** @param busy bookings that have an attempt already */
+function markBegins(hints: NewHint[], busy: (number | null)[]): MarkedHint[] {
   const bookings = new Set(busy)
-  const end = bookings.size + room
-  const taken: (NewHint & { begins: boolean })[] = []
-  for (const one of hints) {
+  return hints.map((one) => {
     const begins = !bookings.has(one.hint.data.booking_id)
-    if (begins && bookings.size === end) break
     bookings.add(one.hint.data.booking_id)
-    taken.push({ ...one, begins })
-  }
-  return taken
+    return { ...one, begins }
+  })
+}
+
+/** Returns the hints, in feed order, before the first that could begin but has no room. */
+function upToRoom(hints: MarkedHint[], room: number): MarkedHint[] {
+  const beginning = hints.filter(({ begins }) => begins)
+  const first = beginning[room]
+  return first === undefined ? hints : hints.slice(0, hints.indexOf(first))
 }
 
 /** Returns a webhook's new positions, or null. */
 function newPositions(
-  { webhook, clock }: SeenWebhook,
+  { webhook, clock }: Pick<SeenWebhook, 'webhook' | 'clock'>,
   created: NewHint[],
   hasReadNothing: boolean,
 ): Positions | null {
   if (created.length > 0) return positionsAfter(webhook, created)
   // After a restore, clocks are ahead of the feeds. A webhook that stayed behind could never be turned off.
   return hasReadNothing ? positionsAt(webhook, clock) : null
+}
+
+/** What a look for a webhook's hints has found. */
+export interface Look {
+  /** Number of attempts that were in progress in any process. */
+  inFlight: number
+  /** True if some of them are another process's. */
+  hasOthers: boolean
+  /** Number of attempts that have begun within the last second. */
+  inLastSecond: number
+  /** Number of attempts that may begin now, as far as the webhook is concerned. */
+  begins: number
+  /** True if the origin had too few turns for these attempts. */
+  lacksTurns: boolean
+  /** True if changes must wait in the feeds, because too many hints are waiting. */
+  isOverfull: boolean
+  /** True if further hints may be attempted or created. */
+  hasMore: boolean
+  /** True if a hint waits for an attempt for its booking to end. */
+  hasBlockedHint: boolean
+}
+
+/** The states in which a look can leave a webhook. */
+export type StateAfterLook = Idle | Due | Full | Blocked
+
+/** Returns the state of a webhook once the attempts that a look has found have begun. */
+export function stateAfterLook(look: Look): StateAfterLook {
+  const rest = restAfterLook(look)
+  return look.hasBlockedHint ? { is: 'blocked', rest } : rest
+}
+
+function restAfterLook(look: Look): Idle | Due | Full {
+  const { inFlight, inLastSecond, begins } = look
+  if (look.lacksTurns) return { is: 'full', of: 'turns' }
+  if (look.isOverfull) return { is: 'full', of: 'hints' }
+  if (look.hasOthers) return { is: 'full', of: 'others' }
+  if (!look.hasMore) return { is: 'idle', isAttempting: inFlight > 0 }
+  if (inLastSecond + begins >= maxPerSecondOfWebhook) return { is: 'full', of: 'rate' }
+  if (inFlight + begins >= maxInFlight) return { is: 'full', of: 'attempts' }
+  return { is: 'due' }
 }

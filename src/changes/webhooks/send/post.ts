@@ -28,12 +28,14 @@ export interface PostRequest {
   /** True to also allow private addresses and plain `http`, for development. */
   allowsPrivate: boolean
   lookup?: Lookup
+  /** Called once the request has been sent and will not be sent again. */
+  onSent?: () => void
   /** Additional CA certificates to trust. */
   ca?: string
 }
 
-/** Time limit from the name lookup until the response's head is complete. */
-const timeoutMilliseconds = 15_000
+/** Time limit from the name lookup until the response's head is complete. Afterwards, nothing more is sent. */
+export const timeoutMilliseconds = 15_000
 /** Time limit for connecting to an address while other addresses are left to try. */
 const connectMilliseconds = 5000
 /** Maximum size of a response's head, including interim responses such as 103, which a server could send forever. */
@@ -199,7 +201,7 @@ class HintConnection {
     }, target.connectWithinMilliseconds)
     // A listener costs less than the request's own `signal` option.
     over.addEventListener('abort', this.abort)
-    this.request.on('socket', (socket) => this.connect(socket, isTls(posting)))
+    this.request.on('socket', (socket) => this.connect(socket, posting))
     this.request.on('information', (head) => this.countHead(head))
     this.request.on('response', (message) => this.succeed(message))
     this.request.on('upgrade', (message) => this.succeed(message))
@@ -217,18 +219,23 @@ class HintConnection {
   }
 
   /** Follows a socket from its connection to the first bytes of the response. */
-  private connect(socket: Socket, mustSecure: boolean): void {
+  private connect(socket: Socket, posting: PostRequest): void {
     socket.on('data', this.count)
     if (this.request.reusedSocket) {
+      // If the server has closed the connection meanwhile, the request is sent again.
       this.state = 'sent'
       return
     }
-    socket.once('connect', () => {
-      this.state = mustSecure ? 'securing' : 'sent'
-    })
-    socket.once('secureConnect', () => {
+    const send = () => {
       this.state = 'sent'
-    })
+      posting.onSent?.()
+    }
+    if (isTls(posting)) {
+      socket.once('connect', () => {
+        this.state = 'securing'
+      })
+      socket.once('secureConnect', send)
+    } else socket.once('connect', send)
   }
 
   /** The parser sees each piece first, so the piece that completes the head is not counted here. */

@@ -10,14 +10,22 @@
  *    attempts, whose ends may lead to another check of the host.
  * 5. `attempt.ts` makes one attempt: it signs the hint, injects a sandbox's fault, and stores the outcome.
  * 6. `post.ts` posts to a checked address.
+ *
+ * An alarm (decisions §29) passes through the same steps as a stored hint. The transaction that opens or ends it
+ * (`health/alarms/store.ts`) stores a delivery that is due and moves the host's clock, which is reported in step 1. So
+ * "hint" means both here, down to the log and the metrics.
+ *
+ * The other files: `worker.ts` lets one process at a time do this, `new-hints.ts` makes hints of the feeds' rows,
+ * `in-flight.ts` keeps this process's attempts, `turns.ts` limits the posts to an origin, and `../attempts-store.ts` has
+ * what is read and written of the deliveries.
  */
 
 import { inTrace, resumeTrace } from '../../../core/trace.ts'
 import { findClocks } from '../../../host-clock/change-store.ts'
 import type { AppContext } from '../../../http/context.ts'
 import { inTransaction } from '../../../platform/mongo/transactions.ts'
-import { addHints, beginAttempts, countWaiting, trimDeliveries } from '../deliveries-store.ts'
-import { hintReader, isBehind } from '../feeds.ts'
+import { addHints, beginAttempts, countWaiting } from '../attempts-store.ts'
+import { trimDeliveries } from '../deliveries-store.ts'
 import { usableKeys } from '../keys.ts'
 import type { Webhook, WebhookDelivery } from '../model.ts'
 import {
@@ -31,21 +39,18 @@ import {
 import { turnOffForService } from '../turn-off.ts'
 import { type AttemptContext, attempt, attemptWriter, type PlannedAttempt } from './attempt.ts'
 import { type ChosenAttempts, chooseAttempts, type SeenWebhook } from './choose.ts'
-import type { Turn } from './limits.ts'
 import {
   afterEnd,
-  decide,
-  failingUntil,
   isOver,
   noAttempts,
-  stateOf,
   type WebhookAttempts,
-  type WebhookFacts,
-  type WebhookState,
   withBegun,
   withEnded,
   withLooked,
-} from './state.ts'
+} from './in-flight.ts'
+import { hintReader, isBehind } from './new-hints.ts'
+import { decide, failingUntil, stateOf, type WebhookFacts, type WebhookState } from './state.ts'
+import type { Turn } from './turns.ts'
 
 /** The context for sending hints. */
 export type SenderContext = AttemptContext & Pick<AppContext, 'liveDb' | 'log' | 'metrics'>
@@ -181,7 +186,7 @@ export class HintSender {
         nextAttemptAt: next,
         isBehind: isBehind(webhook, hostClock),
         failingSince: failing_since,
-        attempts: this.attemptsOf(webhook),
+        isAttempting: this.attemptsOf(webhook).inFlight.size > 0,
       }
       const now = clock(owner_id)
       const state = stateOf(facts, now)
@@ -256,7 +261,7 @@ export class HintSender {
     for (const { webhook, state, facts, clock } of works) {
       if (decide(state, now).next !== 'look') continue
       // Attempts may have ended since the round.
-      const seen = { webhook, clock, facts: { ...facts, attempts: this.attemptsOf(webhook) } }
+      const seen = { webhook, clock, facts, attempts: this.attemptsOf(webhook) }
       choices.push(chooseAttempts(this.app, seen, now, read))
     }
     const settled = await Promise.allSettled(choices)
@@ -279,8 +284,8 @@ export class HintSender {
     return inTransaction(db, `webhooks/${ownerId}`, async (session) => {
       if (moves.length > 0) await movePositions(db, session, moves)
       const begun = due.length > 0 ? await beginAttempts(db, session, { ownerId, due, now }) : []
-      if (created.length > 0) await addHints(db, session, created)
-      return [...begun, ...created.filter(({ in_flight }) => in_flight)]
+      const added = created.length > 0 ? await addHints(db, session, created, now) : []
+      return [...begun, ...added]
     })
   }
 

@@ -1,6 +1,6 @@
 /**
  * What is known of a webhook, and what happens next. Everything here is pure: the time is passed in, and the
- * sender acts on the decisions.
+ * sender acts on the decisions. An alarm is a hint here, since it is sent as one.
  *
  *             a change, or an attempt is due            no room for more
  *     idle ───────────────────────────────────▶ due ─────────────────────▶ full
@@ -15,17 +15,14 @@
  *     off ◀── from any state: the key has ended, or a response was 410
  *
  * A round finds a webhook idle, failing or due (`stateOf`). The look for the hints of a webhook that is due leaves it
- * idle, due, full or blocked (`stateAfterLook`). `decide` says what happens next in each state.
+ * idle, due, full or blocked (`stateAfterLook` in `choose.ts`). `decide` says what happens next in each state.
  */
-
-import type { InFlight } from '../deliveries-store.ts'
-import { maxPerSecondOfWebhook } from './limits.ts'
 
 /** What is known of a webhook. */
 export type WebhookState = Idle | Failing | Due | Full | Blocked | Off
 
 /** No hint can be attempted now. Stored hints may be waiting for the time of their next attempt. */
-interface Idle {
+export interface Idle {
   is: 'idle'
   /** True if attempts were in progress. Hints for the same bookings were not looked for and may be waiting. */
   isAttempting: boolean
@@ -39,12 +36,12 @@ interface Failing {
 }
 
 /** Stored hints are due, or the feeds may contain rows without hints. */
-interface Due {
+export interface Due {
   is: 'due'
 }
 
 /** Further hints may be attempted once there is room. */
-interface Full {
+export interface Full {
   is: 'full'
   /**
    * What is used up: the attempts that may be in progress, the attempts that may begin within a second, the turns at
@@ -55,7 +52,7 @@ interface Full {
 }
 
 /** A hint waits until no attempt for its booking is in progress. In all other respects, the webhook is in `rest`. */
-interface Blocked {
+export interface Blocked {
   is: 'blocked'
   rest: Idle | Due | Full
 }
@@ -125,14 +122,14 @@ export interface WebhookFacts {
   isBehind: boolean
   /** Time of the first failure since the last success; null if there is none. */
   failingSince: Date | null
-  attempts: WebhookAttempts
+  /** True if attempts of this process are in progress. */
+  isAttempting: boolean
 }
 
 /** Returns the state of a webhook whose key is usable. */
 export function stateOf(facts: WebhookFacts, now: Date): Idle | Failing | Due {
-  const { waiting, isBehind, failingSince, attempts } = facts
+  const { waiting, isBehind, failingSince, isAttempting } = facts
   if (isBehind || hasDueHint(facts, now)) return { is: 'due' }
-  const isAttempting = attempts.inFlight.size > 0
   if (failingSince && waiting === 0 && !isAttempting)
     return { is: 'failing', until: failingUntil(failingSince) }
   return { is: 'idle', isAttempting }
@@ -158,121 +155,4 @@ export function offAfterFailure(
 ): 'gone' | 'failing' | null {
   if (status === 410) return 'gone'
   return failingSince && failingUntil(failingSince) <= now ? 'failing' : null
-}
-
-/** Maximum number of concurrent attempts to one webhook (decisions §21). */
-const maxInFlight = 10
-/** Maximum number of waiting hints per webhook; further changes wait in the feeds. */
-const maxWaiting = 10_000
-
-/** What a look for a webhook's hints has found. */
-export interface Look {
-  /** Number of attempts that were in progress in any process. */
-  inFlight: number
-  /** True if some of them are another process's. */
-  hasOthers: boolean
-  /** Number of attempts that have begun within the last second. */
-  inLastSecond: number
-  /** Number of attempts that may begin now, as far as the webhook is concerned. */
-  begins: number
-  /** True if the origin had too few turns for these attempts. */
-  lacksTurns: boolean
-  /** True if changes must wait in the feeds, because too many hints are waiting. */
-  isOverfull: boolean
-  /** True if further hints may be attempted or created. */
-  hasMore: boolean
-  /** True if a hint waits for an attempt for its booking to end. */
-  hasBlockedHint: boolean
-}
-
-/** Returns the number of attempts that may begin, given the number in progress and that of the last second. */
-export function roomFor({ inFlight, inLastSecond }: Pick<Look, 'inFlight' | 'inLastSecond'>): number {
-  return Math.max(0, Math.min(maxInFlight - inFlight, maxPerSecondOfWebhook - inLastSecond))
-}
-
-/** Returns true if no more hints may be created, because too many are waiting. */
-export function isOverfull({ isBehind, waiting }: Pick<WebhookFacts, 'isBehind' | 'waiting'>): boolean {
-  return isBehind && waiting >= maxWaiting
-}
-
-/** Returns the state of a webhook once the attempts that a look has found have begun. */
-export function stateAfterLook(look: Look): Idle | Due | Full | Blocked {
-  const rest = restAfterLook(look)
-  return look.hasBlockedHint ? { is: 'blocked', rest } : rest
-}
-
-function restAfterLook(look: Look): Idle | Due | Full {
-  const { inFlight, inLastSecond, begins } = look
-  if (look.lacksTurns) return { is: 'full', of: 'turns' }
-  if (look.isOverfull) return { is: 'full', of: 'hints' }
-  if (look.hasOthers) return { is: 'full', of: 'others' }
-  if (!look.hasMore) return { is: 'idle', isAttempting: inFlight > 0 }
-  if (inLastSecond + begins >= maxPerSecondOfWebhook) return { is: 'full', of: 'rate' }
-  if (inFlight + begins >= maxInFlight) return { is: 'full', of: 'attempts' }
-  return { is: 'due' }
-}
-
-/** This process's attempts to deliver hints to one webhook. A value: each change makes a new one. */
-export interface WebhookAttempts {
-  readonly inFlight: InFlight
-  /** Start times of the attempts within the last second before the latest, from `performance.now()`, oldest first. */
-  readonly startedAt: readonly number[]
-  /** True if the most recently ended attempt failed. */
-  readonly hasFailed: boolean
-  /** The webhook's state after the latest look. */
-  readonly state: WebhookState
-}
-
-/** The attempts to a webhook that this process has not attempted yet. */
-export const noAttempts: WebhookAttempts = {
-  inFlight: new Map(),
-  startedAt: [],
-  hasFailed: false,
-  state: { is: 'idle', isAttempting: false },
-}
-
-/** Returns the attempts after a look for further hints. */
-export function withLooked(attempts: WebhookAttempts, state: WebhookState): WebhookAttempts {
-  return { ...attempts, state }
-}
-
-/** An attempt to deliver a hint: the delivery's id, and the hint's booking or null. */
-interface Attempt {
-  id: string
-  booking: number | null
-}
-
-/** Returns the attempts after another has begun. */
-export function withBegun(attempts: WebhookAttempts, { id, booking }: Attempt, at: number): WebhookAttempts {
-  return {
-    ...attempts,
-    inFlight: new Map(attempts.inFlight).set(id, booking),
-    startedAt: [...withinSecond(attempts.startedAt, at), at],
-  }
-}
-
-/** Returns the attempts after one of them has ended. */
-export function withEnded(
-  attempts: WebhookAttempts,
-  { id, isDelivered }: { id: string; isDelivered: boolean },
-): WebhookAttempts {
-  const inFlight = new Map(attempts.inFlight)
-  inFlight.delete(id)
-  return { ...attempts, inFlight, hasFailed: !isDelivered }
-}
-
-/** Says what follows the end of the latest attempt. The next attempt after a failure must be planned. */
-export function afterEnd({ state, hasFailed }: WebhookAttempts, now: Date): AtEnd {
-  const { atEnd } = decide(state, now)
-  return atEnd === 'nothing' && hasFailed ? 'look' : atEnd
-}
-
-/** Returns true if the attempts have no effect on later ones. */
-export function isOver({ inFlight, startedAt }: WebhookAttempts, at: number): boolean {
-  return inFlight.size === 0 && withinSecond(startedAt, at).length === 0
-}
-
-/** Returns the times within the second before `at`. */
-export function withinSecond(times: readonly number[], at: number): number[] {
-  return times.filter((time) => time > at - 1000)
 }

@@ -1,6 +1,6 @@
 import { withTrace } from '../../../core/trace.ts'
 import type { AppContext } from '../../../http/context.ts'
-import { acquireLease, releaseLease } from '../../../platform/mongo/lease.ts'
+import { RenewedLease } from '../../../platform/mongo/lease.ts'
 import { withTimeoutOrNull } from '../../../platform/time-limits.ts'
 import { hasWebhooks } from '../store.ts'
 import { turnOffExpired } from '../turn-off.ts'
@@ -32,8 +32,7 @@ const stopMilliseconds = 5000
  * once, because due times are stored only with the hints.
  */
 export class WebhookWorker {
-  private readonly lease = { name: 'webhooks', owner: crypto.randomUUID() }
-  private heldUntil = new Date(0)
+  private readonly lease: RenewedLease
   private readonly sender: HintSender
   /** Expiry time up to which this process has turned off the webhooks of expired keys. */
   private keysCheckedAt = new Date(0)
@@ -48,7 +47,8 @@ export class WebhookWorker {
   private isStopped = false
 
   constructor(private readonly app: SenderContext & Pick<AppContext, 'changes' | 'clockWatch'>) {
-    const mayWork = () => !this.isStopped && this.isHolder() && app.clockWatch.isSound()
+    this.lease = new RenewedLease(app, 'webhooks', leaseIntervals * intervalMilliseconds)
+    const mayWork = () => !this.isStopped && this.lease.isHeld() && app.clockWatch.isSound()
     this.sender = new HintSender(app, mayWork)
   }
 
@@ -85,23 +85,16 @@ export class WebhookWorker {
     await this.runningCheck
   }
 
-  private isHolder(): boolean {
-    return this.heldUntil > this.app.clockWatch.databaseNow()
-  }
-
   private async runCheck(): Promise<void> {
     const { db, clockWatch } = this.app
-    const wasHolder = this.isHolder()
+    const wasHolder = this.lease.isHeld()
     if (!wasHolder && (this.isStopped || !clockWatch.isSound())) return
     this.isNeeded ||= await hasWebhooks(db)
     if (!this.isNeeded) return
-    const now = clockWatch.databaseNow()
-    const until = new Date(now.getTime() + leaseIntervals * intervalMilliseconds)
-    if (!(await acquireLease(db, this.lease, now, until))) {
+    if (!(await this.lease.renew())) {
       this.unfollow()
       return
     }
-    this.heldUntil = until
     if (this.isStopped) return
     // A wrong clock would date signatures wrongly and mistime attempts, so another process must take over.
     if (!clockWatch.isSound()) {
@@ -146,7 +139,6 @@ export class WebhookWorker {
     this.unfollow()
     await this.sender.drain()
     await this.runningCheck
-    this.heldUntil = new Date(0)
-    await releaseLease(this.app.db, this.lease)
+    await this.lease.release()
   }
 }

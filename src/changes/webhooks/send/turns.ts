@@ -2,6 +2,7 @@ import { DomainError } from '../../../core/errors.ts'
 import type { AppContext, Environment } from '../../../http/context.ts'
 import type { Slot } from '../../../platform/shared.ts'
 import type { Webhook } from '../model.ts'
+import { timeoutMilliseconds } from './post.ts'
 
 /**
  * Maximum number of attempts in any second from all sandboxes combined to one origin (decisions §21). Without this
@@ -13,12 +14,14 @@ export const maxPerSecondOfWebhook = 20
 /** A little more than a second, because the receiver's clock may run slower than ours. */
 const windowMilliseconds = 1020
 /**
- * Maximum time that a post holds its turn. A receiver that keeps its connections open without a response would
- * otherwise hold up other sandboxes' attempts to the same origin.
+ * Maximum time that a post holds its turn after its request has been sent. A receiver that keeps its connections open
+ * without a response would otherwise hold up other sandboxes' attempts to the same origin.
  */
-const maxPostMilliseconds = 5000
+const maxAnswerMilliseconds = 5000
 /** Time after which a dead process's turns become free, which is also when its attempts are presumed lost. */
 const lostMilliseconds = 20_000
+/** Maximum age of a turn when its post begins, so that the turn is not presumed lost while the post lasts. */
+const maxAgeMilliseconds = lostMilliseconds - timeoutMilliseconds - windowMilliseconds
 /** Maximum time that an attempt waits for the rate limit. */
 const maxWaitMilliseconds = 5000
 /** Pause between two checks for a free turn. */
@@ -28,16 +31,24 @@ export type OriginContext = Pick<AppContext, 'rateLimiter'> & { environment: Pic
 
 /**
  * Permission for one post to an origin. There are ten at a time, and each is held from before the attempt is stored
- * until a second after its post has ended. So whatever happens in between, a slow transaction or a slow connection, no
- * second contains more than ten posts. Counting attempts when they are planned would let two batches that were planned
- * a second apart be posted together.
+ * until a second after its post has ended. So whatever happens in between, a slow transaction, a slow name server or a
+ * slow connection, no second contains more than ten posts. Counting attempts when they are planned would let two batches
+ * that were planned a second apart be posted together.
  *
- *     taken ── begin ──▶ posting ── end, or 5 s ──▶ a second passes ──▶ free
- *       └───── giveBack ─────────────────────────────────────────────────▲
+ *     taken ── begin ──▶ connecting ── sent ──▶ answering ── end, or 5 s ──▶ a second passes ──▶ free
+ *       │                     └──────────────── end ─────────────────────────▲                   ▲
+ *       └── giveBack ────────────────────────────────────────────────────────────────────────────┘
+ *
+ * If a process has to wait between taking a turn and posting, the turn may count as lost. So it is exchanged if it has
+ * grown too old (`freshTurn`).
  */
 export interface Turn {
+  /** Returns false if the turn is too old for a post. */
+  isFresh(): boolean
   /** Must be called immediately before the post. */
   begin(): void
+  /** Must be called once the request has been sent, because a receiver that does not respond loses its turn later. */
+  sent(): void
   /** Must be called once the post has ended. */
   end(): void
   /** Frees a turn that was not used. Does nothing once the turn has begun. */
@@ -45,21 +56,34 @@ export interface Turn {
 }
 
 /** Live attempts are not limited here. */
-const unlimited: Turn = { begin() {}, end() {}, giveBack() {} }
+const unlimited: Turn = { isFresh: () => true, begin() {}, sent() {}, end() {}, giveBack() {} }
 
 class OriginTurn implements Turn {
-  private state: 'taken' | 'posting' | 'over' = 'taken'
+  private state: 'taken' | 'connecting' | 'answering' | 'over' = 'taken'
   private timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(private readonly slot: Slot) {}
+  /** @param takenAt `performance.now()` before the slot was taken */
+  constructor(
+    private readonly slot: Slot,
+    private readonly takenAt: number,
+  ) {}
+
+  isFresh(): boolean {
+    return this.state === 'taken' && performance.now() - this.takenAt <= maxAgeMilliseconds
+  }
 
   begin(): void {
-    this.state = 'posting'
-    this.timer = setTimeout(() => this.end(), maxPostMilliseconds)
+    this.state = 'connecting'
+  }
+
+  sent(): void {
+    if (this.state !== 'connecting') return
+    this.state = 'answering'
+    this.timer = setTimeout(() => this.end(), maxAnswerMilliseconds)
   }
 
   end(): void {
-    if (this.state !== 'posting') return
+    if (this.state !== 'connecting' && this.state !== 'answering') return
     this.state = 'over'
     clearTimeout(this.timer)
     setTimeout(() => this.slot.free(), windowMilliseconds)
@@ -80,13 +104,18 @@ export async function takeTurns(
 ): Promise<Turn[]> {
   if (environment.name === 'live') return Array<Turn>(wanted).fill(unlimited)
   const name = `hints:${new URL(url).origin}`
-  const turns: Turn[] = []
-  while (turns.length < wanted) {
-    const slot = await rateLimiter.slots.take(name, maxPerSecond, lostMilliseconds)
-    if (!slot) break
-    turns.push(new OriginTurn(slot))
-  }
-  return turns
+  const takenAt = performance.now()
+  const slots = await Promise.all(
+    Array.from({ length: wanted }, () => rateLimiter.slots.takeShared(name, maxPerSecond, lostMilliseconds)),
+  )
+  return slots.filter((slot) => slot !== null).map((slot) => new OriginTurn(slot, takenAt))
+}
+
+/** Returns a turn whose post may begin at once: the given turn or, if it is too old, the one that `takeAnother` takes. */
+export async function freshTurn(turn: Turn, takeAnother: () => Promise<Turn>): Promise<Turn> {
+  if (turn.isFresh()) return turn
+  turn.giveBack()
+  return takeAnother()
 }
 
 /** Waits for a turn at a URL's origin. Returns null if this would take more than five seconds. */
@@ -97,6 +126,14 @@ export async function awaitTurn(app: OriginContext, url: string): Promise<Turn |
     if (turn) return turn
     if (performance.now() + pauseMilliseconds > deadline) return null
     await Bun.sleep(pauseMilliseconds)
+  }
+}
+
+/** Waits for a turn at a URL's origin for as long as it takes. */
+export async function awaitTurnForever(app: OriginContext, url: string): Promise<Turn> {
+  for (;;) {
+    const turn = await awaitTurn(app, url)
+    if (turn) return turn
   }
 }
 

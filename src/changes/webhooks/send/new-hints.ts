@@ -1,10 +1,15 @@
-import { toVersion } from '../../host-clock/format.ts'
-import type { Counter, HostClock } from '../../host-clock/model.ts'
-import type { Db } from '../../platform/mongo/connection.ts'
-import { bookingFeedInFull, type Feed, messageFeed } from '../feeds.ts'
-import { type Hint, type HintData, type HintEvent, hintOf } from './hint.ts'
-import type { Webhook } from './model.ts'
-import type { Positions } from './store.ts'
+/**
+ * The hints that the changes in the feeds lead to, and how far a webhook's hints have been created. What a feed is, is
+ * said in `changes/feeds.ts`.
+ */
+
+import { toVersion } from '../../../host-clock/format.ts'
+import type { Counter, HostClock } from '../../../host-clock/model.ts'
+import type { Db } from '../../../platform/mongo/connection.ts'
+import { bookingFeedInFull, type Feed, messageFeed } from '../../feeds.ts'
+import { type Hint, type HintData, type HintEvent, hintOf } from '../hint.ts'
+import type { Webhook } from '../model.ts'
+import type { Positions } from '../store.ts'
 
 /** A hint for a feed row, with the row's version and the `traceparent` of the change. */
 export interface NewHint {
