@@ -3,6 +3,7 @@ import type { Db } from '../../../platform/mongo/connection.ts'
 import {
   findDue,
   findInFlight,
+  giveUpExpired,
   type InFlight,
   newDelivery,
   type WaitingDelivery,
@@ -64,6 +65,9 @@ export async function chooseAttempts(
 
   const search = { inFlight, now, limit: room + 1 }
   const found = isDue && room > 0 ? await findDue(app.db, webhook, search) : []
+  // Once a sandbox's clock has passed their expiry, nothing else would end them, and their webhook would stay on.
+  if (isDue && room > 0 && found.length === 0 && inFlight.size === 0)
+    await giveUpExpired(app.db, webhook, now)
   const ready = firstOfEachBooking(found.slice(0, room))
   const mayRead = isBehind && !isOverfull(facts) && ready.length < room
   const { hints, mayBeMore } = mayRead ? await read(webhook) : { hints: [], mayBeMore: isBehind }
