@@ -57,6 +57,7 @@ export async function openAlarm(
       ...same,
       id,
       code,
+      opening: finding,
       finding,
       opened_at: now,
       opened_for: told.map(toTold),
@@ -78,8 +79,7 @@ export async function tellMore(db: Db, alarm: Alarm, finding: FindingView, now: 
     const opened_for = [...others, ...told.map(toTold)]
     const change = { $set: { finding, opened_for }, $inc: { revision: 1 } }
     const { matchedCount } = await alarmModel(db).updateOne({ owner_id, id, revision }, change, { session })
-    if (matchedCount > 0)
-      await addAlarms(db, session, postsOf('alarm.opened', { ...alarm, finding }, told, now))
+    if (matchedCount > 0) await addAlarms(db, session, postsOf('alarm.opened', alarm, told, now))
   })
 }
 
@@ -158,13 +158,14 @@ async function webhooksOf(
 }
 
 /** Returns the deliveries that report an alarm to webhooks. */
-function postsOf(type: AlarmEvent, { id, finding, resolved_at }: Alarm, webhooks: Webhook[], now: Date) {
+function postsOf(type: AlarmEvent, alarm: Alarm, webhooks: Webhook[], now: Date) {
+  const { id, opening, finding, resolved_at } = alarm
   const payload: AlarmPost = {
     type,
     timestamp: toTimestamp(resolved_at ?? now),
     data: {
       alarm_id: id,
-      ...finding,
+      ...(type === 'alarm.opened' ? opening : finding),
       ...(resolved_at ? { resolved_at: toTimestamp(resolved_at) } : {}),
     },
   }
