@@ -105,10 +105,10 @@ async function evaluatePage(
     db,
     evaluated.map(({ ownerId, keyId }) => ({ owner_id: ownerId, key_id: keyId })),
   )
+  const alarmsOf = Map.groupBy(alarms, nameOf)
   const unfinished: WatchedKey[] = []
   for (const [index, watched] of evaluated.entries()) {
-    const key = { owner_id: watched.ownerId, key_id: watched.keyId }
-    const own = alarms.filter((alarm) => nameOf(alarm) === nameOf(key))
+    const own = alarmsOf.get(nameOf({ owner_id: watched.ownerId, key_id: watched.keyId })) ?? []
     const transitions = compare(own, findingsOf(facts[index] as HealthFacts))
     const isStored = await attempted(app, async () => {
       for (const transition of transitions) {
