@@ -1,6 +1,8 @@
+import { alarms } from './alarms.ts'
 import { capacity } from './capacity.ts'
 import { costs } from './costs.ts'
 import { digest } from './digest.ts'
+import { health } from './health.ts'
 import { hints } from './hints.ts'
 import { idle } from './idle.ts'
 import { machines } from './machines.ts'
@@ -19,8 +21,10 @@ const parts: Record<string, () => Promise<Row[]>> = {
   writes: () => withServers(writes),
   walks: () => withServers(walks),
   help,
+  alarms,
   capacity,
   digest,
+  health,
   hints,
   idle,
   costs: () => withServers(costs),

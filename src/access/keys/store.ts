@@ -89,6 +89,17 @@ export function findKeysByIds(db: Db, ids: number[]): Promise<ApiKey[]> {
     .toArray()
 }
 
+/** The fields that say whether a key is usable. */
+export type KeyState = Pick<ApiKey, 'id' | 'host_id' | 'permissions' | 'active' | 'revoked_at' | 'expires_at'>
+const stateFields = { _id: 0, id: 1, host_id: 1, permissions: 1, active: 1, revoked_at: 1, expires_at: 1 }
+
+/** Returns the state of the keys with these ids. */
+export function findKeyStates(db: Db, ids: number[]): Promise<KeyState[]> {
+  return keyModel(db)
+    .collection.find<KeyState>({ id: { $in: ids } }, { projection: stateFields })
+    .toArray()
+}
+
 /** Returns all keys of a host. */
 export function findKeysOfHost(db: Db, hostId: number): Promise<ApiKey[]> {
   return keyModel(db).find({ host_id: hostId }).lean()

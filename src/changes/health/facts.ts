@@ -47,16 +47,18 @@ export async function readFacts(app: HealthContext, subjects: Subject[]): Promis
     readTotalsOfKeys(liveDb, keys, hourAgo),
     findUnpricedListings(db, owners),
   ])
+  const consumersOf = Map.groupBy(consumers, ({ owner_id, key_id }) => nameOf(owner_id, key_id))
+  const webhooksOf = Map.groupBy(webhooks, ({ owner_id, created_by }) => nameOf(owner_id, created_by))
   const clocks = subjects.length > 1 ? await clocksOf(db, subjects) : null
   const facts: HealthFacts[] = []
   for (const [index, { key, ownerId }] of subjects.entries()) {
-    const isOwn = (one: { owner_id: number }) => one.owner_id === ownerId
+    const name = nameOf(ownerId, key.id)
     const mayReadFeeds = key.permissions.includes('bookings.read')
-    const consumersOfKey = consumers.filter((one) => one.key_id === key.id && isOwn(one))
+    const mayReadListings = key.permissions.includes('listings.read')
     const reading = {
       ownerId,
       positions: positions[index] as ReaderPositions,
-      consumers: consumersOfKey,
+      consumers: consumersOf.get(name) ?? [],
       clock: clocks?.get(ownerId) ?? (clocks ? noClock : undefined),
     }
     const feeds = mayReadFeeds ? await readFeeds(db, reading) : null
@@ -65,13 +67,17 @@ export async function readFacts(app: HealthContext, subjects: Subject[]): Promis
       realNow,
       feeds: feeds?.health ?? null,
       consumers: feeds?.consumers ?? [],
-      webhooks: webhooks.filter((one) => one.created_by === key.id && isOwn(one)),
+      webhooks: webhooksOf.get(name) ?? [],
       keyExpiresAt: key.expires_at,
       requests: { ...noRequests, ...(counts.get(key.id) as KindCounts | undefined) },
-      unpricedListings: listed.some((one) => one.key.id === key.id) ? (unpriced.get(ownerId) ?? []) : [],
+      unpricedListings: mayReadListings ? (unpriced.get(ownerId) ?? []) : [],
     })
   }
   return facts
+}
+
+function nameOf(ownerId: number, keyId: number): string {
+  return `${ownerId}/${keyId}`
 }
 
 /** The clock of an owner that has none yet. */

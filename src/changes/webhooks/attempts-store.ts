@@ -49,8 +49,8 @@ export async function findInFlight(db: Db, webhook: WebhookId, now: Date): Promi
 }
 
 /**
- * Returns a webhook's due deliveries, most overdue first, except those for a booking that already has a delivery in
- * flight.
+ * Returns a webhook's due deliveries, most overdue first, except those that have expired and those for a booking that
+ * already has a delivery in flight.
  */
 export function findDue(
   db: Db,
@@ -71,6 +71,14 @@ export function findDue(
     .sort({ next_attempt_at: 1, _id: 1 })
     .limit(limit)
     .toArray()
+}
+
+/** Gives up a webhook's waiting deliveries that have expired. */
+export async function giveUpExpired(db: Db, webhook: WebhookId, now: Date): Promise<void> {
+  await webhookDeliveryModel(db).collection.updateMany(
+    { ...webhookFilter(webhook), status: 'waiting', expires_at: { $lte: now } },
+    { $set: { status: 'failed', in_flight: false, next_attempt_at: null } },
+  )
 }
 
 /**

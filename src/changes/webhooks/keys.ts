@@ -1,12 +1,14 @@
 import { findSuspendedHostIds } from '../../access/hosts/store.ts'
-import type { ApiKey } from '../../access/keys/model.ts'
 import { keyStatus } from '../../access/keys/status.ts'
-import { findKeysByIds } from '../../access/keys/store.ts'
+import { findKeyStates, type KeyState } from '../../access/keys/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Webhook } from './model.ts'
 
 /** Returns true if the key is active and may read bookings. */
-export function isUsable(key: ApiKey, now: Date): boolean {
+export function isUsable(
+  key: Pick<KeyState, 'permissions' | 'active' | 'revoked_at' | 'expires_at'>,
+  now: Date,
+): boolean {
   return keyStatus(key, now) === 'active' && key.permissions.includes('bookings.read')
 }
 
@@ -16,7 +18,7 @@ export async function usableKeys(
   ids: number[],
 ): Promise<Set<number>> {
   if (ids.length === 0) return new Set()
-  const keys = (await findKeysByIds(liveDb, ids)).filter((key) => isUsable(key, clock()))
+  const keys = (await findKeyStates(liveDb, ids)).filter((key) => isUsable(key, clock()))
   const suspended = await findSuspendedHostIds(
     liveDb,
     keys.map(({ host_id }) => host_id),

@@ -97,15 +97,19 @@ export function findWebhooksOfKeys(
     .toArray()
 }
 
+/** The fields of a webhook that decide which alarms it is told of. All of them are read every two seconds. */
+export type AlarmWebhook = Pick<Webhook, 'owner_id' | 'id' | 'created_by' | 'events' | 'listening_id'>
+const alarmFields = { _id: 0, owner_id: 1, id: 1, created_by: 1, events: 1, listening_id: 1 }
+
 /** Returns the webhooks that are on and ask for alarms, of one owner or of all. */
 export function findAlarmWebhooks(
   db: Db,
   { ownerId, session = null }: { ownerId?: number; session?: Session | null } = {},
-): Promise<Webhook[]> {
+): Promise<AlarmWebhook[]> {
   const which = ownerId === undefined ? {} : { owner_id: ownerId }
   const wanted = { ...which, events: { $in: [...alarmEvents] }, enabled: true }
   return webhookModel(db)
-    .collection.find<Webhook>(wanted, { projection: { _id: 0 }, ...(session ? { session } : {}) })
+    .collection.find<AlarmWebhook>(wanted, { projection: alarmFields, ...(session ? { session } : {}) })
     .toArray()
 }
 

@@ -10,13 +10,21 @@ const finding = (feed: 'bookings' | 'messages'): Finding => ({
   message: 'Not read',
   details: { feed, unread: 1 },
 })
+const seen: Alarm['finding'] = {
+  code: 'feed_unread',
+  severity: 'failing',
+  since: null,
+  message: '',
+  guide: '',
+}
 const alarm = (identity: string, is_open = true): Alarm => ({
   owner_id: 1,
   id: 2,
   key_id: 3,
   identity,
   code: 'feed_unread',
-  finding: { code: 'feed_unread', severity: 'failing', since: null, message: '', guide: '' },
+  opening: seen,
+  finding: seen,
   opened_at: new Date(0),
   opened_for: [],
   ended_for: [],

@@ -152,6 +152,35 @@ test('an open alarm is opened for a webhook that is new or on again, under the s
   await expect.poll(() => first.received.map((one) => alarmOf(one).alarm_id)).toEqual([alarm_id, alarm_id])
 })
 
+test('a webhook that is told later gets the values at the opening, and each gets the last ones at the end', async (context) => {
+  const first = startReceiver(context)
+  const second = startReceiver(context)
+  const actor = await service.actor()
+  const { user_id, listing_id, room_type_id } = await seedBooking(actor)
+  const book = async (year: number) => {
+    const stay = { checkin_at: `${year}-01-01`, checkout_at: `${year}-02-01` }
+    const body = { user_id, listing_id, room_type_id, ...stay }
+    expect((await actor.send('POST', '/v1/bookings', { body })).status).toBe(201)
+  }
+  const dataOf = ({ received }: typeof first) => received.map(({ hint }) => hint.data)
+  await actor.send('GET', feed)
+  await service.live.reads.flush()
+  await book(2031)
+  await hook(actor, first.url)
+  await pass(31 * minute)
+  await expect.poll(() => dataOf(first)).toMatchObject([{ code: 'feed_unread', unread: 1 }])
+  await book(2032)
+  await hook(actor, second.url)
+  await evaluateAgain()
+  await expect.poll(() => second.received.length).toBe(1)
+  expect(dataOf(second)).toEqual(dataOf(first))
+  await actor.send('GET', feed)
+  await evaluateAgain()
+  const end = { code: 'feed_unread', unread: 2, resolved_at: expect.any(String) }
+  for (const receiver of [first, second])
+    await expect.poll(() => dataOf(receiver)).toMatchObject([{ unread: 1 }, end])
+})
+
 test('the alarms of a key that ends, or whose last webhook for alarms is off, end without a word', async (context) => {
   const { url, received } = startReceiver(context)
   const [revoked, silenced] = await Promise.all([reader(), reader()])

@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { findKeysByIds } from '../../../access/keys/store.ts'
 import type { AppContext } from '../../../http/context.ts'
 import { usableKeys } from '../../webhooks/keys.ts'
-import type { Webhook } from '../../webhooks/model.ts'
-import { findAlarmWebhooks } from '../../webhooks/store.ts'
+import { type AlarmWebhook, findAlarmWebhooks } from '../../webhooks/store.ts'
 import { readFacts, type Subject } from '../facts.ts'
 import { findingsOf, type HealthFacts, identityOf } from '../findings.ts'
 import { serializeFinding } from '../serialize.ts'
@@ -28,7 +27,7 @@ export type AlarmContext = Pick<AppContext, 'db' | 'liveDb' | 'clock' | 'config'
 export interface WatchedKey {
   ownerId: number
   keyId: number
-  webhooks: Webhook[]
+  webhooks: AlarmWebhook[]
 }
 
 /** Number of keys that are evaluated together. */
@@ -42,7 +41,7 @@ export async function findWatchedKeys(app: AlarmContext): Promise<WatchedKey[]> 
   const byKey = Map.groupBy(ofUsable, ({ owner_id, created_by }) => nameOf({ owner_id, key_id: created_by }))
   const watched: WatchedKey[] = []
   for (const ofKey of byKey.values()) {
-    const [{ owner_id, created_by }] = ofKey as [Webhook]
+    const [{ owner_id, created_by }] = ofKey as [AlarmWebhook]
     watched.push({ ownerId: owner_id, keyId: created_by, webhooks: ofKey })
   }
   return watched
@@ -105,10 +104,10 @@ async function evaluatePage(
     db,
     evaluated.map(({ ownerId, keyId }) => ({ owner_id: ownerId, key_id: keyId })),
   )
+  const alarmsOf = Map.groupBy(alarms, nameOf)
   const unfinished: WatchedKey[] = []
   for (const [index, watched] of evaluated.entries()) {
-    const key = { owner_id: watched.ownerId, key_id: watched.keyId }
-    const own = alarms.filter((alarm) => nameOf(alarm) === nameOf(key))
+    const own = alarmsOf.get(nameOf({ owner_id: watched.ownerId, key_id: watched.keyId })) ?? []
     const transitions = compare(own, findingsOf(facts[index] as HealthFacts))
     const isStored = await attempted(app, async () => {
       for (const transition of transitions) {

@@ -16,7 +16,9 @@ const fields = {
   /** Tells the finding from the key's other findings; see `identityOf`. */
   identity: field.text,
   code: field.literal<FindingCode>(),
-  /** The finding as partners see it, with the values that were seen last. */
+  /** The finding as partners see it, with its values at the opening. */
+  opening: field.mixed<FindingView>(),
+  /** The same with the values that were seen last. */
   finding: field.mixed<FindingView>(),
   opened_at: field.moment,
   /** The webhooks for which an `alarm.opened` was made. */

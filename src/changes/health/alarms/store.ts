@@ -3,8 +3,7 @@ import type { IdSource } from '../../../http/ids.ts'
 import type { Db, Session } from '../../../platform/mongo/connection.ts'
 import { addAlarms, findWaitingOpenings, newDelivery } from '../../webhooks/deliveries-store.ts'
 import type { AlarmEvent, AlarmPost } from '../../webhooks/hint.ts'
-import type { Webhook } from '../../webhooks/model.ts'
-import { findAlarmWebhooks, inHostTransaction } from '../../webhooks/store.ts'
+import { type AlarmWebhook, findAlarmWebhooks, inHostTransaction } from '../../webhooks/store.ts'
 import { type FindingCode, findingCodes } from '../findings.ts'
 import type { FindingView } from '../schema.ts'
 import { toldOfEnd, untold } from './compare.ts'
@@ -60,6 +59,7 @@ export async function openAlarm(
       ...same,
       id,
       code,
+      opening: finding,
       finding,
       opened_at: now,
       opened_for: told.map(toTold),
@@ -81,8 +81,7 @@ export async function tellMore(db: Db, alarm: Alarm, finding: FindingView, now: 
     const opened_for = [...others, ...told.map(toTold)]
     const change = { $set: { finding, opened_for }, $inc: { revision: 1 } }
     const { matchedCount } = await alarmModel(db).updateOne({ owner_id, id, revision }, change, { session })
-    if (matchedCount > 0)
-      await addAlarms(db, session, postsOf('alarm.opened', { ...alarm, finding }, told, now))
+    if (matchedCount > 0) await addAlarms(db, session, postsOf('alarm.opened', alarm, told, now))
   })
 }
 
@@ -134,7 +133,7 @@ async function endsOf(
   session: Session | null,
   alarm: Alarm,
   now: Date,
-): Promise<{ ready: Webhook[]; isLeft: boolean }> {
+): Promise<{ ready: AlarmWebhook[]; isLeft: boolean }> {
   const told = toldOfEnd(await webhooksOf(db, session, alarm), alarm.finding, alarm.opened_for)
   const waiting = await findWaitingOpenings(db, session, alarm, now)
   const left = told.filter((webhook) => !alarm.ended_for.includes(webhook.id))
@@ -147,7 +146,7 @@ export async function dropAlarms(db: Db, alarms: Alarm[]): Promise<void> {
   for (const { owner_id, id, revision } of alarms) await alarmModel(db).deleteOne({ owner_id, id, revision })
 }
 
-function toTold({ id, listening_id }: Webhook): Alarm['opened_for'][number] {
+function toTold({ id, listening_id }: AlarmWebhook): Alarm['opened_for'][number] {
   return { webhook_id: id, listening_id }
 }
 
@@ -155,19 +154,20 @@ async function webhooksOf(
   db: Db,
   session: Session | null,
   { owner_id, key_id }: KeyOfOwner,
-): Promise<Webhook[]> {
+): Promise<AlarmWebhook[]> {
   const webhooks = await findAlarmWebhooks(db, { ownerId: owner_id, session })
   return webhooks.filter(({ created_by }) => created_by === key_id)
 }
 
 /** Returns the deliveries that report an alarm to webhooks. */
-function postsOf(type: AlarmEvent, { id, finding, resolved_at }: Alarm, webhooks: Webhook[], now: Date) {
+function postsOf(type: AlarmEvent, alarm: Alarm, webhooks: AlarmWebhook[], now: Date) {
+  const { id, opening, finding, resolved_at } = alarm
   const payload: AlarmPost = {
     type,
     timestamp: toTimestamp(resolved_at ?? now),
     data: {
       alarm_id: id,
-      ...finding,
+      ...(type === 'alarm.opened' ? opening : finding),
       ...(resolved_at ? { resolved_at: toTimestamp(resolved_at) } : {}),
     },
   }

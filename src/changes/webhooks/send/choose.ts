@@ -3,6 +3,7 @@ import type { Db } from '../../../platform/mongo/connection.ts'
 import {
   findDue,
   findInFlight,
+  giveUpExpired,
   type HintToStore,
   type InFlight,
   type WaitingDelivery,
@@ -61,6 +62,8 @@ export async function chooseAttempts(
   // The stored hints that are due, of which each booking's first may be attempted.
   const isDue = hasDueHint(facts, now)
   const due = isDue && room > 0 ? await findDue(app.db, webhook, { inFlight, now, limit: room + 1 }) : []
+  // Once a sandbox's clock has passed their expiry, nothing else would end them, and their webhook would stay on.
+  if (isDue && room > 0 && due.length === 0 && inFlight.size === 0) await giveUpExpired(app.db, webhook, now)
   const startable = firstOfEachBooking(due.slice(0, room))
 
   // The new hints, if there is room for them. One whose booking is being attempted must wait.

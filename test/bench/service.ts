@@ -1,0 +1,39 @@
+import { join } from 'node:path'
+import { readConfig } from '../../src/core/config.ts'
+import type { Db } from '../../src/platform/mongo/connection.ts'
+import { openEmbeddedMongod } from '../../src/platform/mongo/embedded.ts'
+import { openDatabase } from '../../src/process/open.ts'
+import { type ServiceProcess, startService } from '../support/processes.ts'
+import { startRedis } from '../support/redis.ts'
+import { withDataDir } from './measure.ts'
+
+/** One service process on servers of its own. */
+export interface BenchService {
+  db: Db
+  service: ServiceProcess
+  /** The process id of the database server. */
+  mongod: number
+}
+
+/** Starts a service, its database and Redis on loopback, and stops them after `work`. */
+export function withService<T>(work: (started: BenchService) => Promise<T>): Promise<T> {
+  return withDataDir(async (dataDir) => {
+    const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
+    const { pid } = await Bun.file(join(dataDir, 'mongod.json')).json()
+    const settings = {
+      MONGODB_URL: mongod.url.replace('/?', '/partner?'),
+      REDIS_URL: redis.url,
+      LOG_LEVEL: 'fatal',
+      WEBHOOKS_ALLOW_PRIVATE: 'on',
+    }
+    const { db, close } = await openDatabase(readConfig(settings))
+    const service = await startService(settings)
+    try {
+      return await work({ db, service, mongod: pid })
+    } finally {
+      await service.stop()
+      await close()
+      await Promise.all([redis.stop(), mongod.close()])
+    }
+  })
+}
