@@ -97,25 +97,34 @@ export function findWebhooksOfKeys(
     .toArray()
 }
 
-/** The fields of a webhook that decide which alarms it is told of. All of them are read every two seconds. */
+/** The fields of a webhook that decide which alarms it is told of. */
 export type AlarmWebhook = Pick<Webhook, 'owner_id' | 'id' | 'created_by' | 'events' | 'listening_id'>
+const wantsAlarms = { events: { $in: [...alarmEvents] }, enabled: true }
 const alarmFields = { _id: 0, owner_id: 1, id: 1, created_by: 1, events: 1, listening_id: 1 }
 
-/** Returns the webhooks that are on and ask for alarms, of one owner or of all. */
-export function findAlarmWebhooks(
-  db: Db,
-  { ownerId, session = null }: { ownerId?: number; session?: Session | null } = {},
-): Promise<AlarmWebhook[]> {
-  const which = ownerId === undefined ? {} : { owner_id: ownerId }
-  const wanted = { ...which, events: { $in: [...alarmEvents] }, enabled: true }
+/** Returns the webhooks that are on and ask for alarms, of some owners or of all. */
+export function findAlarmWebhooks(db: Db, ownerIds?: number[]): Promise<AlarmWebhook[]> {
+  const which = ownerIds ? { owner_id: { $in: ownerIds } } : {}
   return webhookModel(db)
-    .collection.find<AlarmWebhook>(wanted, { projection: alarmFields, ...(session ? { session } : {}) })
+    .collection.find<AlarmWebhook>({ ...which, ...wantsAlarms }, { projection: alarmFields })
+    .toArray()
+}
+
+/** Returns an owner's webhooks that are on and ask for alarms, in a transaction if there is a session. */
+export function findOwnAlarmWebhooks(
+  db: Db,
+  session: Session | null,
+  ownerId: number,
+): Promise<AlarmWebhook[]> {
+  const options = { projection: alarmFields, ...(session ? { session } : {}) }
+  return webhookModel(db)
+    .collection.find<AlarmWebhook>({ owner_id: ownerId, ...wantsAlarms }, options)
     .toArray()
 }
 
 /** Returns true if any webhook is on and asks for alarms. */
 export async function hasAlarmWebhooks(db: Db): Promise<boolean> {
-  return (await webhookModel(db).exists({ events: { $in: [...alarmEvents] }, enabled: true })) !== null
+  return (await webhookModel(db).exists(wantsAlarms)) !== null
 }
 
 /** Returns true if any host has a webhook. */

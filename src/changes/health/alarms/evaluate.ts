@@ -10,8 +10,8 @@ import { compare, type Transition, untold } from './compare.ts'
 import type { Alarm } from './model.ts'
 import {
   dropAlarms,
+  findAlarms,
   findAlarmsOfKeys,
-  findAllAlarms,
   type KeyOfOwner,
   noteSeen,
   openAlarm,
@@ -33,9 +33,9 @@ export interface WatchedKey {
 /** Number of keys that are evaluated together. */
 const keysPerPage = 100
 
-/** Returns the usable keys with a webhook that is on and wants alarms. */
-export async function findWatchedKeys(app: AlarmContext): Promise<WatchedKey[]> {
-  const webhooks = await findAlarmWebhooks(app.db)
+/** Returns the usable keys with a webhook that is on and wants alarms, of some owners or of all. */
+export async function findWatchedKeys(app: AlarmContext, ownerIds?: number[]): Promise<WatchedKey[]> {
+  const webhooks = await findAlarmWebhooks(app.db, ownerIds)
   const usable = await usableKeys(app, [...new Set(webhooks.map(({ created_by }) => created_by))])
   const ofUsable = webhooks.filter(({ created_by }) => usable.has(created_by))
   const byKey = Map.groupBy(ofUsable, ({ owner_id, created_by }) => nameOf({ owner_id, key_id: created_by }))
@@ -47,9 +47,17 @@ export async function findWatchedKeys(app: AlarmContext): Promise<WatchedKey[]> 
   return watched
 }
 
-/** Drops the alarms of keys that are no longer watched, and reports the ends that are still to be reported. */
-export async function finishAlarms(app: AlarmContext, watched: WatchedKey[]): Promise<void> {
-  const alarms = await findAllAlarms(app.db)
+/**
+ * Drops the alarms of keys that are no longer watched, and reports the ends that are still to be reported.
+ *
+ * @param watched the watched keys of the owners, or of all owners
+ */
+export async function finishAlarms(
+  app: AlarmContext,
+  watched: WatchedKey[],
+  ownerIds?: number[],
+): Promise<void> {
+  const alarms = await findAlarms(app.db, ownerIds)
   if (alarms.length === 0) return
   const names = new Set(watched.map(({ ownerId, keyId }) => nameOf({ owner_id: ownerId, key_id: keyId })))
   await dropAlarms(

@@ -2,7 +2,7 @@ import type { AppContext } from '../../../http/context.ts'
 import { RenewedLease } from '../../../platform/mongo/lease.ts'
 import { hasAlarmWebhooks } from '../../webhooks/store.ts'
 import { type AlarmContext, evaluate, findWatchedKeys, finishAlarms, type WatchedKey } from './evaluate.ts'
-import { hasAlarms } from './store.ts'
+import { findOwnersWithAlarms, hasAlarms } from './store.ts'
 
 /** Interval of the rounds, so that ended keys and moved sandbox clocks are noticed within 5 s (decisions §29). */
 const roundMilliseconds = 2000
@@ -86,36 +86,52 @@ export class AlarmLeader {
 
   private async runRound(): Promise<void> {
     const { app } = this
-    const watched = await findWatchedKeys(app)
+    const isEvaluation = this.isEvaluationDue()
+    const ownerIds = isEvaluation ? undefined : await this.ownersInBetween()
+    if (ownerIds?.length === 0) return
+    const watched = await findWatchedKeys(app, ownerIds)
     if (!this.mayWork()) return
-    await finishAlarms(app, watched)
+    await finishAlarms(app, watched, ownerIds)
     await app.refreshClocks?.(watched.map(({ ownerId }) => ownerId))
-    const due = this.dueOf(watched)
+    const moved = this.movedSinceLastRound(watched)
+    if (isEvaluation) this.evaluatedAt = app.clock().getTime()
+    const due = isEvaluation ? watched : this.dueInBetween(watched, moved)
     if (due.length === 0) return
     this.unfinished = await evaluate(app, due, () => this.mayWork())
-    if (this.mayWork()) await finishAlarms(app, watched)
+    if (this.mayWork()) await finishAlarms(app, watched, ownerIds)
+  }
+
+  /** Returns true if all keys are to be evaluated. A clock that was set back must not postpone it. */
+  private isEvaluationDue(): boolean {
+    return Math.abs(this.app.clock().getTime() - this.evaluatedAt) >= evaluationMilliseconds
   }
 
   /**
-   * Returns the keys to evaluate now: all of them from time to time, otherwise those whose sandbox's clock was moved and
-   * those that could not be evaluated in the last round.
+   * Returns whose keys a round between two evaluations looks at: on live data those that have alarms, which may have to
+   * end, and those that could not be evaluated. Reading every webhook and its key in each round would cost more than the
+   * evaluations. In the sandbox it is undefined, which means everybody's, because any clock may have been moved.
    */
-  private dueOf(watched: WatchedKey[]): WatchedKey[] {
+  private async ownersInBetween(): Promise<number[] | undefined> {
+    if (this.app.refreshClocks) return undefined
+    const withAlarms = await findOwnersWithAlarms(this.app.db)
+    return [...new Set([...withAlarms, ...this.unfinished.map(({ ownerId }) => ownerId)])]
+  }
+
+  /** Returns the owners whose clock was moved since the last round. */
+  private movedSinceLastRound(watched: WatchedKey[]): Set<number> {
     const { clock } = this.app
     const now = clock().getTime()
     const ahead = new Map(watched.map(({ ownerId }) => [ownerId, clock(ownerId).getTime() - now]))
     const before = this.aheadInLastRound
     this.aheadInLastRound = ahead
-    // A clock that was set back must not postpone the evaluation.
-    if (Math.abs(now - this.evaluatedAt) >= evaluationMilliseconds) {
-      this.evaluatedAt = now
-      return watched
-    }
+    const owners = [...ahead].filter(([ownerId, by]) => isMoved(before.get(ownerId) ?? 0, by))
+    return new Set(owners.map(([ownerId]) => ownerId))
+  }
+
+  /** Returns the keys that cannot wait for the next evaluation. */
+  private dueInBetween(watched: WatchedKey[], moved: Set<number>): WatchedKey[] {
     const unfinished = new Set(this.unfinished.map(({ keyId }) => keyId))
-    return watched.filter(
-      ({ ownerId, keyId }) =>
-        unfinished.has(keyId) || isMoved(before.get(ownerId) ?? 0, ahead.get(ownerId) ?? 0),
-    )
+    return watched.filter(({ ownerId, keyId }) => unfinished.has(keyId) || moved.has(ownerId))
   }
 
   private async holdsLease(): Promise<boolean> {

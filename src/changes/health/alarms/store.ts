@@ -3,7 +3,7 @@ import type { IdSource } from '../../../http/ids.ts'
 import type { Db, Session } from '../../../platform/mongo/connection.ts'
 import { addAlarms, findWaitingOpenings, newDelivery } from '../../webhooks/deliveries-store.ts'
 import type { AlarmEvent, AlarmPost } from '../../webhooks/hint.ts'
-import { type AlarmWebhook, findAlarmWebhooks, inHostTransaction } from '../../webhooks/store.ts'
+import { type AlarmWebhook, findOwnAlarmWebhooks, inHostTransaction } from '../../webhooks/store.ts'
 import { type FindingCode, findingCodes } from '../findings.ts'
 import type { FindingView } from '../schema.ts'
 import { toldOfEnd, untold } from './compare.ts'
@@ -29,9 +29,16 @@ export function findAlarmsOfKeys(db: Db, keys: KeyOfOwner[]): Promise<Alarm[]> {
   return alarmModel(db).find({ owner_id, key_id }, { _id: 0 }).lean()
 }
 
-/** Returns all alarms, including those whose end has not been reported yet. */
-export function findAllAlarms(db: Db): Promise<Alarm[]> {
-  return alarmModel(db).find({}, { _id: 0 }).lean()
+/** Returns the alarms of some owners or of all, including those whose end has not been reported yet. */
+export function findAlarms(db: Db, ownerIds?: number[]): Promise<Alarm[]> {
+  return alarmModel(db)
+    .find(ownerIds ? { owner_id: { $in: ownerIds } } : {}, { _id: 0 })
+    .lean()
+}
+
+/** Returns the ids of the owners that have alarms. */
+export function findOwnersWithAlarms(db: Db): Promise<number[]> {
+  return alarmModel(db).distinct('owner_id')
 }
 
 /** Returns true if there is any alarm. */
@@ -155,7 +162,7 @@ async function webhooksOf(
   session: Session | null,
   { owner_id, key_id }: KeyOfOwner,
 ): Promise<AlarmWebhook[]> {
-  const webhooks = await findAlarmWebhooks(db, { ownerId: owner_id, session })
+  const webhooks = await findOwnAlarmWebhooks(db, session, owner_id)
   return webhooks.filter(({ created_by }) => created_by === key_id)
 }
 
