@@ -32,48 +32,32 @@ const countedMilliseconds = 3_600_000
  * most eight commands, however many bookings there are (decisions §29).
  */
 export async function readFacts(app: HealthContext, subjects: Subject[]): Promise<HealthFacts[]> {
-  const { db, liveDb, clock, reads } = app
+  const { db, liveDb, clock } = app
   const readers = subjects.map(({ key, ownerId }) => ({ keyId: key.id, ownerId }))
+  const keys = subjects.map(({ key }) => key)
   const realNow = clock()
   const hourAgo = new Date(realNow.getTime() - countedMilliseconds)
-  const keys = subjects.map(({ key }) => key)
   const listed = subjects.filter(({ key }) => key.permissions.includes('listings.read'))
-  const stored = subjects.map(({ key, ownerId }) => ({ ownerId, ofKey: positionsOf(key) }))
-  const owners = listed.map(({ ownerId }) => ownerId)
-  const [positions, consumers, webhooks, counts, unpriced] = await Promise.all([
-    reads.find(stored),
-    findConsumersOfKeys(db, readers),
+  const [feeds, webhooks, counts, unpriced] = await Promise.all([
+    readFeedsOfAll(app, subjects),
     findWebhooksOfKeys(db, readers),
     readTotalsOfKeys(liveDb, keys, hourAgo),
-    findUnpricedListings(db, owners),
+    findUnpricedListings(
+      db,
+      listed.map(({ ownerId }) => ownerId),
+    ),
   ])
-  const consumersOf = Map.groupBy(consumers, ({ owner_id, key_id }) => nameOf(owner_id, key_id))
   const webhooksOf = Map.groupBy(webhooks, ({ owner_id, created_by }) => nameOf(owner_id, created_by))
-  const clocks = subjects.length > 1 ? await clocksOf(db, subjects) : null
-  const facts: HealthFacts[] = []
-  for (const [index, { key, ownerId }] of subjects.entries()) {
-    const name = nameOf(ownerId, key.id)
-    const mayReadFeeds = key.permissions.includes('bookings.read')
-    const mayReadListings = key.permissions.includes('listings.read')
-    const reading = {
-      ownerId,
-      positions: positions[index] as ReaderPositions,
-      consumers: consumersOf.get(name) ?? [],
-      clock: clocks?.get(ownerId) ?? (clocks ? noClock : undefined),
-    }
-    const feeds = mayReadFeeds ? await readFeeds(db, reading) : null
-    facts.push({
-      now: clock(ownerId),
-      realNow,
-      feeds: feeds?.health ?? null,
-      consumers: feeds?.consumers ?? [],
-      webhooks: webhooksOf.get(name) ?? [],
-      keyExpiresAt: key.expires_at,
-      requests: { ...noRequests, ...(counts.get(key.id) as KindCounts | undefined) },
-      unpricedListings: mayReadListings ? (unpriced.get(ownerId) ?? []) : [],
-    })
-  }
-  return facts
+  return subjects.map(({ key, ownerId }, index) => ({
+    now: clock(ownerId),
+    realNow,
+    feeds: feeds[index]?.health ?? null,
+    consumers: feeds[index]?.consumers ?? [],
+    webhooks: webhooksOf.get(nameOf(ownerId, key.id)) ?? [],
+    keyExpiresAt: key.expires_at,
+    requests: { ...noRequests, ...(counts.get(key.id) as KindCounts | undefined) },
+    unpricedListings: key.permissions.includes('listings.read') ? (unpriced.get(ownerId) ?? []) : [],
+  }))
 }
 
 function nameOf(ownerId: number, keyId: number): string {
@@ -91,6 +75,35 @@ async function clocksOf(db: Db, subjects: { ownerId: number }[]): Promise<Map<nu
   return new Map(clocks.map((clock) => [clock._id, clock]))
 }
 
+/** Reads each key's positions in its owner's feeds and what follows them; null for a key that may not read the feeds. */
+async function readFeedsOfAll(
+  { db, reads }: Pick<HealthContext, 'db' | 'reads'>,
+  subjects: Subject[],
+): Promise<(FeedsOfKey | null)[]> {
+  const stored = subjects.map(({ key, ownerId }) => ({ ownerId, ofKey: positionsOf(key) }))
+  const readers = subjects.map(({ key, ownerId }) => ({ keyId: key.id, ownerId }))
+  const [positions, consumers] = await Promise.all([reads.find(stored), findConsumersOfKeys(db, readers)])
+  const consumersOf = Map.groupBy(consumers, ({ owner_id, key_id }) => nameOf(owner_id, key_id))
+  const clocks = subjects.length > 1 ? await clocksOf(db, subjects) : null
+  const feeds: (FeedsOfKey | null)[] = []
+  for (const [index, { key, ownerId }] of subjects.entries()) {
+    const reading = {
+      ownerId,
+      positions: positions[index] as ReaderPositions,
+      consumers: consumersOf.get(nameOf(ownerId, key.id)) ?? [],
+      clock: clocks?.get(ownerId) ?? (clocks ? noClock : undefined),
+    }
+    feeds.push(key.permissions.includes('bookings.read') ? await readFeeds(db, reading) : null)
+  }
+  return feeds
+}
+
+/** How far a key and its consumers are in both feeds. */
+interface FeedsOfKey {
+  health: Record<FeedName, FeedHealth>
+  consumers: ConsumerHealth[]
+}
+
 /** One key's positions in its owner's feeds. */
 interface Reading {
   ownerId: number
@@ -100,7 +113,7 @@ interface Reading {
   clock: FeedClock | undefined
 }
 
-async function readFeeds(db: Db, reading: Reading) {
+async function readFeeds(db: Db, reading: Reading): Promise<FeedsOfKey> {
   const { ownerId, positions, consumers } = reading
   const [bookings, messages] = await Promise.all([
     followingOf(db, 'bookings', reading),
