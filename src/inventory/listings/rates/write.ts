@@ -5,10 +5,9 @@ import { maxProblems } from '../../../http/schema/problems.ts'
 import type { Session } from '../../../platform/mongo/connection.ts'
 import { ensureLock, takeLock } from '../../../platform/mongo/locks.ts'
 import type { UnitOfWork } from '../../../platform/mongo/transactions.ts'
-import type { StoredListing } from '../model.ts'
 import { type PriceChange, pushPrices } from '../prices-store.ts'
 import { foreignListings, unknownRoomType } from '../problems.ts'
-import { findInvalidRoomTypes, findOwnedListings } from '../room-types-store.ts'
+import { findInvalidRoomTypes, findOwnedListings, type OwnedListing } from '../room-types-store.ts'
 import { listingLock } from '../store.ts'
 import type { RateItem } from './schema.ts'
 import { insertRateJob } from './store.ts'
@@ -74,7 +73,7 @@ async function requireOwnRoomTypes(
 function currencyProblem(
   { listing_id, currency }: RateItem,
   index: number,
-  owned: Map<number, StoredListing>,
+  owned: Map<number, OwnedListing>,
   { defaultCurrency }: Config,
 ): Problem[] {
   const own = owned.get(listing_id)?.content.prices?.currency
