@@ -11,11 +11,11 @@ interface Route {
  * that also exists below `/v1` has the same operation id there.
  */
 export function operationsOf(routes: readonly Route[]): ReadonlyMap<string, string> {
-  return new Map(
-    routes.flatMap(({ method, path, hooks }) => {
-      const { operationId, 'x-meets-faults': meetsFaults } = hooks?.detail ?? {}
-      const isMet = operationId !== undefined && meetsFaults && path.startsWith(`${roots.sandbox}/`)
-      return isMet ? [[operationId, `${method} ${path}`] as const] : []
-    }),
-  )
+  const operations = new Map<string, string>()
+  for (const { method, path, hooks } of routes) {
+    const { operationId, 'x-meets-faults': meetsFaults } = hooks?.detail ?? {}
+    if (operationId === undefined || !meetsFaults || !path.startsWith(`${roots.sandbox}/`)) continue
+    operations.set(operationId, `${method} ${path}`)
+  }
+  return operations
 }

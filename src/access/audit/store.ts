@@ -21,6 +21,9 @@ export type Action = Pick<AuditEntry, 'at' | 'action' | 'target'> & {
   actor?: Actor
 }
 
+/** An action that concerns one host's data. */
+export type HostAction = Action & { owner_id: number }
+
 /** Returns the audit log's `target` for a booking. */
 export function bookingTarget(id: number): string {
   return `booking ${id}`
@@ -60,7 +63,7 @@ export async function recordAction(db: Db, action: Action, session: Session | nu
 /** Adds entries about hosts' data to the audit log, within the actions' transaction if `session` is given. */
 export async function recordHostActions(
   db: Db,
-  actions: (Action & { owner_id: number })[],
+  actions: HostAction[],
   session: Session | null,
 ): Promise<void> {
   const entries = await Promise.all(

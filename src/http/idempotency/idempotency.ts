@@ -121,9 +121,11 @@ function writeAnswered<T, Envelope extends object>(
         members.map(({ request, trace }) => ({ ...request, trace })),
       )
       const responses = members.map(({ toResponse }, index) => toResponse(results[index] as T))
-      const stored = members.flatMap(({ claim }, index) =>
-        claim ? toStored(app, claim, responses[index] as WorkResponse<Envelope>) : [],
-      )
+      const stored: StoredResponse[] = []
+      for (const [index, { claim }] of members.entries()) {
+        if (!claim) continue
+        stored.push(toStored(app, claim, responses[index] as WorkResponse<Envelope>))
+      }
       if (stored.length > 0) await saveResponses(app.db, session, stored)
       return responses
     },

@@ -1,6 +1,13 @@
 import { type PageRequest, skipOf } from '../../http/pagination.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { comparableName, listingModel, type StoredListing } from './model.ts'
+import {
+  comparableName,
+  listingModel,
+  type StoredContent,
+  type StoredListing,
+  type StoredRoom,
+  type StoredRoomType,
+} from './model.ts'
 import { type ListingSort, type ListingStatus, listingStatuses } from './schema.ts'
 
 /** Query parameters of `GET /v1/listings`, except the paging parameters. */
@@ -58,11 +65,20 @@ const columns = {
   'content.room_types.rooms.name': 1,
 }
 
+/** The fields of a listing that an item of `GET /v1/listings` shows. */
+export type ListedListing = Pick<StoredListing, 'id' | 'unique_id' | 'listing_status' | 'updated_at'> & {
+  content: Pick<StoredContent, 'original_id' | 'name'> & { room_types: ListedRoomType[] }
+}
+
+type ListedRoomType = Pick<StoredRoomType, 'id' | 'partner_id' | 'name'> & {
+  rooms: Pick<StoredRoom, 'id' | 'partner_id' | 'name'>[]
+}
+
 /** Returns the database query for a page of a host's listings. */
 export function listingQuery(db: Db, ownerId: number, query: ListingQuery, page: PageRequest) {
   return listingModel(db)
     .collection.find(filterOf(ownerId, query))
-    .project<StoredListing>(columns)
+    .project<ListedListing>(columns)
     .sort(orderOf(query))
     .skip(skipOf(page))
     .limit(page.perPage)

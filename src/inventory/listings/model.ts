@@ -22,6 +22,12 @@ export type ListingContent = Omit<ListingPatch, 'room_types' | 'name'> & {
   room_types: StoredRoomType[]
 }
 
+/** A listing's content as it is stored. */
+export type StoredContent = Omit<ListingContent, 'room_types'> & {
+  room_types: Omit<StoredRoomType, 'prices'>[]
+}
+
+/** A listing's document. Only the stores see it; everything else sees a {@link ListingWithPrices}. */
 export interface StoredListing {
   id: number
   owner_id: number
@@ -35,7 +41,7 @@ export interface StoredListing {
   original_id_key: string | null
   original_url_key: string | null
   /** The listing's content except its room types' prices. */
-  content: ListingContent
+  content: StoredContent
   /** Number of writes to the content. `changeFields` writes only if the revision has not changed since it was read. */
   revision: number
   /**
@@ -45,6 +51,13 @@ export interface StoredListing {
   prices?: Record<string, NonNullable<StoredRoomType['prices']>>
   created_at: Date
   updated_at: Date
+}
+
+/** A listing with its prices in its room types, as the stores return it. */
+export type ListingWithPrices = Omit<StoredListing, 'content' | 'prices'> & {
+  content: ListingContent
+  /** Never set, so that a document whose prices are still outside its content does not have this type. */
+  prices?: never
 }
 
 /** Name of the index that enforces a unique `original_id` within a host. */
@@ -95,7 +108,11 @@ export function comparableName(name: string): string {
 }
 
 /** Returns the fields that are derived from the content for use in indexes. */
-export function indexFieldsOf({ name, original_id, original_url }: ListingContent) {
+export function indexFieldsOf({
+  name,
+  original_id,
+  original_url,
+}: Pick<ListingContent, 'name' | 'original_id' | 'original_url'>) {
   return {
     name_key: indexPrefix(comparableName(name)),
     original_id_key: indexKey(original_id),

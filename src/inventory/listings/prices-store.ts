@@ -10,18 +10,15 @@ export interface PriceChange {
   values: NonNullable<StoredRoomType['prices']>
 }
 
-/** The fields of a listing that {@link withPrices} needs. */
-type Priced = Pick<StoredListing, 'prices'> & {
-  content: { room_types: Pick<StoredRoomType, 'id' | 'prices'>[] }
-}
-
-/** Returns the listing with its prices moved into its room types. */
-export function withPrices<L extends Priced>(listing: L): L {
-  const room_types = listing.content.room_types.map((roomType) => {
-    const prices = listing.prices?.[roomType.id]
+/** Returns a listing's room types with its prices, which are stored by room type id. */
+export function withPrices<RoomType extends Pick<StoredRoomType, 'id'>>(
+  roomTypes: RoomType[],
+  stored: StoredListing['prices'],
+) {
+  return roomTypes.map((roomType) => {
+    const prices = stored?.[roomType.id]
     return prices ? { ...roomType, prices } : roomType
   })
-  return { ...listing, content: { ...listing.content, room_types } }
 }
 
 /** Returns the prices of a listing's room types in their stored form, by room type id. */

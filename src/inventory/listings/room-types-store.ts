@@ -1,7 +1,7 @@
 import { notFound } from '../../core/errors.ts'
 import { type PageRequest, skipOf } from '../../http/pagination.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
-import { listingModel, type StoredListing, type StoredRoomType } from './model.ts'
+import { type ListingContent, listingModel, type StoredListing, type StoredRoomType } from './model.ts'
 import { findListing } from './store.ts'
 
 /** A bulk write's reference to a room type and its listing. */
@@ -10,11 +10,16 @@ export interface RoomTypeReference {
   room_type_id: number
 }
 
+/** The fields of a listing that a bulk write is checked against. */
+export type OwnedListing = Pick<StoredListing, 'id'> & {
+  content: Pick<ListingContent, 'prices'> & { room_types: Pick<StoredRoomType, 'id'>[] }
+}
+
 /**
  * The listings in a bulk write that belong to the host, by id, and the ids of all others, in order of first appearance.
  */
 export interface OwnedListings {
-  owned: Map<number, StoredListing>
+  owned: Map<number, OwnedListing>
   foreign: number[]
 }
 
@@ -29,7 +34,7 @@ export async function findOwnedListings(
   // By default, the server's first batch has only 101 listings, so the rest would take a second round trip.
   const columns = { id: 1, 'content.prices.currency': 1, 'content.room_types.id': 1 }
   const listings = await listingModel(db)
-    .collection.find<StoredListing>(
+    .collection.find<OwnedListing>(
       { owner_id: ownerId, id: { $in: ids } },
       { projection: columns, batchSize: ids.length + 1, ...(session ? { session } : {}) },
     )
@@ -71,7 +76,7 @@ export interface InvalidRoomType extends RoomTypeReference {
  * ranges of one wrong room type do not hide a second one (decisions §8).
  */
 export function findInvalidRoomTypes(
-  owned: Map<number, StoredListing>,
+  owned: Map<number, OwnedListing>,
   references: RoomTypeReference[],
 ): InvalidRoomType[] {
   const invalid = new Map<string, InvalidRoomType>()
@@ -84,7 +89,7 @@ export function findInvalidRoomTypes(
 }
 
 function hasRoomType(
-  owned: Map<number, StoredListing>,
+  owned: Map<number, OwnedListing>,
   { listing_id, room_type_id }: RoomTypeReference,
 ): boolean {
   return owned.get(listing_id)?.content.room_types.some(({ id }) => id === room_type_id) ?? false
@@ -95,6 +100,8 @@ export interface ListingRoomTypes {
   listingId: number
   roomTypeIds: number[]
 }
+
+type RoomTypesOnly = Pick<StoredListing, 'id'> & { content: { room_types: Pick<StoredRoomType, 'id'>[] } }
 
 /**
  * Returns one page of the host's listings with their room type ids, ordered by listing id, and the total number of
@@ -116,10 +123,10 @@ export async function findRoomTypesPage(
       .sort({ id: 1 })
       .skip(skipOf(page))
       .limit(page.perPage)
-      .lean<StoredListing[]>(),
+      .lean<RoomTypesOnly[]>(),
   ])
   const isWanted = (id: number) => wanted.roomTypeId === undefined || id === wanted.roomTypeId
-  const roomTypeIdsOf = ({ content }: StoredListing) =>
+  const roomTypeIdsOf = ({ content }: RoomTypesOnly) =>
     content.room_types
       .map(({ id }) => id)
       .filter(isWanted)

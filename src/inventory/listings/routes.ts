@@ -53,6 +53,8 @@ export function listingRoutes(app: AppContext) {
           permission: 'listings.write',
           body: 'json',
           idempotent: true,
+          // Called only if the body has unknown or read-only fields. The listing is looked up before the write, because
+          // with `Prefer: handling=strict` such a request is refused without writing anything.
           current: async ({ caller, body }: CheckInput) => {
             const found = await findMatch(app.db, caller.ownerId, recognizableIn(body))
             return found ? serializeListing(found.listing) : null

@@ -1,11 +1,12 @@
 import { toTimestamp } from '../../core/clock.ts'
 import { complete } from '../../http/schema/complete.ts'
 import { ListingPatch, RoomTypeWrite, RoomWrite } from './fields.ts'
-import type { StoredListing, StoredRoom } from './model.ts'
+import type { ListedListing } from './list-store.ts'
+import type { ListingWithPrices, StoredRoom } from './model.ts'
 import type { Listing, ListingListItem } from './schema.ts'
 
 /** Serializes a listing with all of its fields (contract, Listing). */
-export function serializeListing(listing: StoredListing): Listing {
+export function serializeListing(listing: ListingWithPrices): Listing {
   const { room_types } = listing.content
   return {
     id: listing.id,
@@ -23,7 +24,7 @@ export function serializeListing(listing: StoredListing): Listing {
 }
 
 /** Serializes a listing as an item of `GET /v1/listings`. */
-export function serializeListItem({ content, ...listing }: StoredListing): ListingListItem {
+export function serializeListItem({ content, ...listing }: ListedListing): ListingListItem {
   return {
     id: listing.id,
     unique_id: listing.unique_id,
@@ -40,7 +41,7 @@ export function serializeListItem({ content, ...listing }: StoredListing): Listi
 }
 
 /** Serializes the ids of a listing's room types and rooms, both ours and the partner's own (decisions §27). */
-export function serializeIds({ content }: StoredListing) {
+export function serializeIds({ content }: ListingWithPrices) {
   return content.room_types.map((roomType) => ({ ...idsOf(roomType), rooms: roomType.rooms.map(idsOf) }))
 }
 

@@ -9,8 +9,10 @@ import { bestMatch, comparableUrl, type Match, type MatchFields } from './match.
 import {
   indexFieldsOf,
   type ListingContent,
+  type ListingWithPrices,
   listingModel,
   originalIdIndex,
+  type StoredContent,
   type StoredListing,
   type StoredRoomType,
 } from './model.ts'
@@ -25,16 +27,20 @@ export function listingLock(ownerId: number): HostLock {
   return { ownerId, name: `listings/${ownerId}` }
 }
 
-/** Returns the host's listing with this id, with its prices in its room types, or null if there is none. */
+/** Returns the host's listing with this id, or null if there is none. */
 async function findListingIfAny(
   db: Db,
   ownerId: number,
   id: number,
   session: Session | null = null,
-): Promise<StoredListing | null> {
+): Promise<ListingWithPrices | null> {
   const options = session ? { session } : {}
   const found = await listingModel(db).collection.findOne<StoredListing>({ owner_id: ownerId, id }, options)
-  return found && withPrices(found)
+  return found && toListing(found)
+}
+
+function toListing({ prices, content, ...listing }: StoredListing): ListingWithPrices {
+  return { ...listing, content: { ...content, room_types: withPrices(content.room_types, prices) } }
 }
 
 const bookableColumns = {
@@ -47,27 +53,32 @@ const bookableColumns = {
   'content.room_types.id': 1,
 } as const
 
+/** The stored fields of a listing that a booking needs. */
+type StoredBookable = Pick<StoredListing, 'id' | 'owner_id' | 'listing_status' | 'prices'> & {
+  content: Pick<StoredContent, 'prices'> & { room_types: Pick<StoredRoomType, 'id'>[] }
+}
+
 /** The fields of a listing that a booking needs. */
-export type BookableListing = Pick<StoredListing, 'id' | 'owner_id' | 'listing_status' | 'prices'> & {
+export type BookableListing = Pick<ListingWithPrices, 'id' | 'owner_id' | 'listing_status' | 'prices'> & {
   content: Pick<ListingContent, 'prices'> & { room_types: Pick<StoredRoomType, 'id' | 'prices'>[] }
 }
 
-const lookUpBookable = lookUpById<BookableListing>(listingModel, bookableColumns)
+const lookUpBookable = lookUpById<StoredBookable>(listingModel, bookableColumns)
 
-/**
- * Returns the fields of the host's listing that a booking needs, including prices; null if there is no such listing.
- */
+/** Returns the fields of the host's listing that a booking needs; null if there is no such listing. */
 export async function findBookableListing(
   db: Db,
   ownerId: number,
   id: number,
 ): Promise<BookableListing | null> {
   const found = await lookUpBookable(db, { owner_id: ownerId, id })
-  return found ? withPrices(found) : null
+  if (!found) return null
+  const { prices, content, ...listing } = found
+  return { ...listing, content: { ...content, room_types: withPrices(content.room_types, prices) } }
 }
 
 /**
- * Returns the host's listing with this id, with its prices in its room types.
+ * Returns the host's listing with this id.
  *
  * @throws DomainError `not_found`, including for an undefined id
  */
@@ -76,22 +87,19 @@ export async function findListing(
   ownerId: number,
   id: number | undefined,
   session: Session | null = null,
-): Promise<StoredListing> {
+): Promise<ListingWithPrices> {
   const listing = id ? await findListingIfAny(db, ownerId, id, session) : null
   if (!listing) throw notFound('Listing')
   return listing
 }
 
-/**
- * Returns the host's listing that a sent listing matches, with its prices in its room types, or null if there is none
- * (decisions §5).
- */
+/** Returns the host's listing that a sent listing matches, or null if there is none (decisions §5). */
 export async function findMatch(
   db: Db,
   ownerId: number,
   sent: MatchFields,
   session: Session | null = null,
-): Promise<{ listing: StoredListing; match: Match } | null> {
+): Promise<{ listing: ListingWithPrices; match: Match } | null> {
   const original_id_key = indexKey(sent.original_id)
   const original_url_key = indexKey(comparableUrl(sent.original_url))
   const alternatives = [
@@ -116,11 +124,11 @@ export async function findMatch(
 export async function insertListing(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   ownerId: number,
-  { id, content }: Pick<StoredListing, 'id' | 'content'>,
+  { id, content }: Pick<ListingWithPrices, 'id' | 'content'>,
   session: Session,
-): Promise<StoredListing> {
+): Promise<ListingWithPrices> {
   const now = clock(ownerId)
-  const listing: StoredListing = {
+  const stored: StoredListing = {
     id,
     owner_id: ownerId,
     unique_id: `lst_${crypto.randomUUID()}`,
@@ -131,8 +139,8 @@ export async function insertListing(
     created_at: now,
     updated_at: now,
   }
-  await listingModel(db).collection.insertOne({ ...listing }, { session })
-  return { ...listing, content }
+  await listingModel(db).collection.insertOne({ ...stored }, { session })
+  return toListing(stored)
 }
 
 /**
@@ -142,7 +150,7 @@ export async function insertListing(
  */
 export async function replaceContent(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  { owner_id, id, content: before }: StoredListing,
+  { owner_id, id, content: before }: ListingWithPrices,
   content: ListingContent,
   session: Session,
 ): Promise<void> {
@@ -165,13 +173,13 @@ export async function replaceContent(
  */
 export async function changeFields(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  { owner_id, id, revision, content: before }: StoredListing,
+  { owner_id, id, revision, content: before }: ListingWithPrices,
   { room_types: _, ...after }: ListingContent,
 ): Promise<boolean> {
   const known = before as Record<string, unknown>
   const changed = Object.entries(after).filter(([field, value]) => value !== known[field])
   const fields = Object.fromEntries(changed.map(([field, value]) => [`content.${field}`, value]))
-  const { name_key } = indexFieldsOf({ ...after, room_types: [] })
+  const { name_key } = indexFieldsOf(after)
   const update = { $set: { ...fields, name_key, updated_at: clock(owner_id) }, $inc: { revision: 1 } }
   const { matchedCount } = await listingModel(db).collection.updateOne({ owner_id, id, revision }, update)
   return matchedCount === 1
@@ -196,10 +204,10 @@ function statusFields(status: ListingStatus) {
  *
  * @throws DomainError `not_found`
  */
-export async function findListingOfAnyHost(db: Db, id: number): Promise<StoredListing> {
-  const listing = await listingModel(db).findOne({ id }).lean()
-  if (!listing) throw notFound('Listing')
-  return listing
+export async function findListingOfAnyHost(db: Db, id: number): Promise<ListingWithPrices> {
+  const found = await listingModel(db).findOne({ id }).lean()
+  if (!found) throw notFound('Listing')
+  return toListing(found)
 }
 
 /**
@@ -211,9 +219,9 @@ export async function setListingStatus(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   which: { id: number; owner_id: number },
   status: ListingStatus,
-): Promise<StoredListing> {
+): Promise<ListingWithPrices> {
   const changed = { ...statusFields(status), updated_at: clock(which.owner_id) }
-  const listing = await listingModel(db).findOneAndUpdate(which, { $set: changed }, { new: true }).lean()
-  if (!listing) throw notFound('Listing')
-  return listing
+  const found = await listingModel(db).findOneAndUpdate(which, { $set: changed }, { new: true }).lean()
+  if (!found) throw notFound('Listing')
+  return toListing(found)
 }

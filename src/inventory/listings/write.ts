@@ -7,7 +7,7 @@ import { inTransaction, type UnitOfWork } from '../../platform/mongo/transaction
 import type { ListingPatch } from './fields.ts'
 import type { Match } from './match.ts'
 import { type IdReading, mergeListing, withNewIds } from './merge.ts'
-import type { ListingContent, StoredListing } from './model.ts'
+import type { ListingContent, ListingWithPrices } from './model.ts'
 import { changeFields, findListing, findMatch, insertListing, listingLock, replaceContent } from './store.ts'
 
 /*
@@ -25,7 +25,7 @@ import { changeFields, findListing, findMatch, insertListing, listingLock, repla
 /** The result of a create or update. */
 export interface ListingWrite {
   action: 'created' | 'updated'
-  listing: StoredListing
+  listing: ListingWithPrices
 }
 
 /**
@@ -69,7 +69,7 @@ async function create(
 
 async function update(
   app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
-  listing: StoredListing,
+  listing: ListingWithPrices,
   change: Change,
   session: Session,
 ): Promise<ListingWrite> {
@@ -129,7 +129,7 @@ function requireSize(content: ListingContent): void {
 
 /** Returns the 409 error for a listing that matches an inactive one (contract, Listing conflict detail). */
 export function inactiveMatch(
-  listing: Pick<StoredListing, 'id'>,
+  listing: Pick<ListingWithPrices, 'id'>,
   { method, confidence }: Match,
 ): DomainError {
   const entries: [string, string][] = [

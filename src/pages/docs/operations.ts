@@ -15,15 +15,17 @@ export interface Operation {
 
 /** Returns an OpenAPI document's operations. Operations that exist in both environments are returned only once. */
 export function listOperations({ paths }: Json): Operation[] {
-  return Object.entries<Json>(paths).flatMap(([fullPath, methods]) => {
+  const operations: Operation[] = []
+  for (const [fullPath, methods] of Object.entries<Json>(paths)) {
     const { environment, rest: path } = splitRoot(fullPath)
-    return Object.keys(methods).flatMap((method) => {
-      const isLive = environment === 'live'
-      if (!isLive && paths[`${roots.live}${path}`]?.[method]) return []
-      const { operationId: id, summary } = methods[method]
-      return [{ id, method: method.toUpperCase(), path, isLive, summary, described: methods[method] }]
-    })
-  })
+    const isLive = environment === 'live'
+    for (const [method, described] of Object.entries<Json>(methods)) {
+      if (!isLive && paths[`${roots.live}${path}`]?.[method]) continue
+      const { operationId: id, summary } = described
+      operations.push({ id, method: method.toUpperCase(), path, isLive, summary, described })
+    }
+  }
+  return operations
 }
 
 /** Returns an operation's full path, which is below `/sandbox` if only the sandbox has the operation. */

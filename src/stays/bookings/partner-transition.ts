@@ -1,4 +1,10 @@
-import { type Actor, bookingTarget, partnerActor, recordHostActions } from '../../access/audit/store.ts'
+import {
+  type Actor,
+  bookingTarget,
+  type HostAction,
+  partnerActor,
+  recordHostActions,
+} from '../../access/audit/store.ts'
 import { hostQueue } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Caller } from '../../http/request.ts'
@@ -70,17 +76,18 @@ async function moveForPartners(
   moves: Traced<PartnerMove>[],
 ): Promise<MovedBooking[]> {
   const moved = await moveBookings(app, session, ownerId, moves)
-  const entries = moves.flatMap(({ id, to, reason = null, actor }, index) => {
-    if (!actor) return []
-    return {
+  const entries: HostAction[] = []
+  for (const [index, { id, to, reason = null, actor }] of moves.entries()) {
+    if (!actor) continue
+    entries.push({
       owner_id: ownerId,
       at: app.clock(),
       action: actions[to],
       target: bookingTarget(id),
       actor,
       reason: keptReason(moved[index] as StoredBooking, reason),
-    }
-  })
+    })
+  }
   if (entries.length > 0) await recordHostActions(app.db, entries, session)
   return moves.map(({ toDetail }, index) => {
     const booking = moved[index] as StoredBooking

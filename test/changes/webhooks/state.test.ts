@@ -235,11 +235,18 @@ test('attempts are values: a begin, an end and a look each make new ones', () =>
     hasFailed,
     state: state.is,
   })
-  expect([noAttempts, begun, both, looked, failed, delivered].map(seen)).toEqual([
-    { inFlight: [], startedAt: [], hasFailed: false, state: 'idle' },
-    { inFlight: [['one', 1]], startedAt: [100], hasFailed: false, state: 'idle' },
+  expect({
+    before: seen(noAttempts),
+    begun: seen(begun),
+    both: seen(both),
+    looked: seen(looked),
+    failed: seen(failed),
+    delivered: seen(delivered),
+  }).toEqual({
+    before: { inFlight: [], startedAt: [], hasFailed: false, state: 'idle' },
+    begun: { inFlight: [['one', 1]], startedAt: [100], hasFailed: false, state: 'idle' },
     // The first attempt began a second ago, so it no longer counts.
-    {
+    both: {
       inFlight: [
         ['one', 1],
         ['two', null],
@@ -248,7 +255,7 @@ test('attempts are values: a begin, an end and a look each make new ones', () =>
       hasFailed: false,
       state: 'idle',
     },
-    {
+    looked: {
       inFlight: [
         ['one', 1],
         ['two', null],
@@ -257,9 +264,9 @@ test('attempts are values: a begin, an end and a look each make new ones', () =>
       hasFailed: false,
       state: 'blocked',
     },
-    { inFlight: [['two', null]], startedAt: [1100], hasFailed: true, state: 'blocked' },
-    { inFlight: [], startedAt: [1100], hasFailed: false, state: 'blocked' },
-  ])
+    failed: { inFlight: [['two', null]], startedAt: [1100], hasFailed: true, state: 'blocked' },
+    delivered: { inFlight: [], startedAt: [1100], hasFailed: false, state: 'blocked' },
+  })
   expect({
     early: isOver(delivered, 2099),
     late: isOver(delivered, 2100),

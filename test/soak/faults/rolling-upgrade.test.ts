@@ -15,9 +15,9 @@ const replacements: Replacement[] = [
     declaration: `export const bookingModel: typeof earlier = (db) => {
       const model = earlier(db)
       if (!model.schema.path('channel')) {
-        model.schema.add({ channel: { type: String, default: null } } as never)
+        model.schema.add({ channel: { type: String, default: null } })
         model.schema.removeIndex('booking_number')
-        model.schema.index({ id: 1, channel: 1 } as never, { name: 'booking_number_channel' })
+        model.schema.index({ id: 1, channel: 1 }, { name: 'booking_number_channel' })
       }
       return model
     }`,
@@ -27,7 +27,7 @@ const replacements: Replacement[] = [
     name: 'insertBookings',
     declaration: `import { enqueueJob } from '../../platform/outbox/outbox.ts'
     export const insertBookings: typeof earlier = async (db, session, bookings) => {
-      await earlier(db, session, bookings.map((booking) => ({ ...booking, channel: 'direct' })) as never)
+      await earlier(db, session, bookings.map((booking) => ({ ...booking, channel: 'direct' })))
       for (const { id, owner_id, created_at } of bookings) {
         const payload = { booking_id: id }
         await enqueueJob(db, session, created_at, { topic: 'BookingCreated', owner_id, payload })

@@ -5,10 +5,9 @@ import { maxProblems } from '../../../http/schema/problems.ts'
 import type { Session } from '../../../platform/mongo/connection.ts'
 import { ensureLock, takeLock } from '../../../platform/mongo/locks.ts'
 import type { UnitOfWork } from '../../../platform/mongo/transactions.ts'
-import type { StoredListing } from '../model.ts'
 import { type PriceChange, pushPrices } from '../prices-store.ts'
 import { foreignListings, unknownRoomType } from '../problems.ts'
-import { findInvalidRoomTypes, findOwnedListings } from '../room-types-store.ts'
+import { findInvalidRoomTypes, findOwnedListings, type OwnedListing } from '../room-types-store.ts'
 import { listingLock } from '../store.ts'
 import type { RateItem } from './schema.ts'
 import { insertRateJob } from './store.ts'
@@ -63,26 +62,30 @@ async function requireOwnRoomTypes(
     const problems = invalid.slice(0, maxProblems).map(({ index }) => unknownRoomType(index))
     throw new DomainError('invalid_ids', 'Invalid room types', problems)
   }
-  const problems = items.flatMap((item, index) => currencyProblem(item, index, owned, config))
+  const problems: Problem[] = []
+  for (const [index, item] of items.entries()) {
+    const problem = currencyProblem(item, index, owned, config)
+    if (problem) problems.push(problem)
+  }
   if (problems.length > 0) throw invalidFields(problems.slice(0, maxProblems))
 }
 
 /**
- * Reports a rate whose currency is not the one that the listing's bookings are charged in: the listing's, or else the
- * default currency. The rate would be charged as if it were in that currency.
+ * Returns the problem with a rate whose currency is not the one that the listing's bookings are charged in: the
+ * listing's, or else the default currency. The rate would be charged as if it were in that currency.
  */
 function currencyProblem(
   { listing_id, currency }: RateItem,
   index: number,
-  owned: Map<number, StoredListing>,
+  owned: Map<number, OwnedListing>,
   { defaultCurrency }: Config,
-): Problem[] {
+): Problem | null {
   const own = owned.get(listing_id)?.content.prices?.currency
   const charged = (own ?? defaultCurrency).toUpperCase()
-  if (!currency || currency.toUpperCase() === charged) return []
+  if (!currency || currency.toUpperCase() === charged) return null
   const path = `data.${index}.currency`
   const allowed = own
     ? `the currency of the listing, ${charged}`
     : `the default currency, ${charged}, because the listing has none`
-  return [{ path, code: 'invalid', message: `"${path}" must be ${allowed}` }]
+  return { path, code: 'invalid', message: `"${path}" must be ${allowed}` }
 }
