@@ -4206,7 +4206,7 @@ export interface operations {
                 consumer?: string;
                 /** @description `next_cursor` of the previous page; a cursor costs the same at any depth. It keeps `per_page`, `updated_after` and the filters, which may be omitted but must not differ from those of the cursor. Cannot be combined with `page` */
                 cursor?: string;
-                /** @description Maximum number of seconds to wait for the first item if the page would be empty (default 0); has no effect on pages after the first */
+                /** @description Maximum number of seconds to wait for the first item if the page would be empty (default 0); has no effect with `page` above 1 */
                 wait?: number;
                 /** @description Only stays that end on or after this day */
                 checkout_after?: string;
@@ -4272,7 +4272,7 @@ export interface operations {
                 consumer?: string;
                 /** @description `next_cursor` of the previous page; a cursor costs the same at any depth. It keeps `per_page`, `updated_after` and the filters, which may be omitted but must not differ from those of the cursor. Cannot be combined with `page` */
                 cursor?: string;
-                /** @description Maximum number of seconds to wait for the first item if the page would be empty (default 0); has no effect on pages after the first */
+                /** @description Maximum number of seconds to wait for the first item if the page would be empty (default 0); has no effect with `page` above 1 */
                 wait?: number;
                 /** @description Only messages of this booking */
                 booking_id?: string;

@@ -115,8 +115,8 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
   }
 
   /**
-   * Acknowledges the changes up to `version`; does nothing without a consumer or a version. Retries until `signal` is aborted, and then makes one last attempt, so
-   * that an outage neither ends the loop nor keeps an aborted loop running.
+   * Acknowledges the changes up to `version`; does nothing without a consumer or a version. Retries until `signal` is
+   * aborted, and then makes one last attempt, so that an outage neither ends the loop nor keeps an aborted loop running.
    */
   async acknowledge(version: string | undefined): Promise<void> {
     const { consumer, signal } = this.options

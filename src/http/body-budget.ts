@@ -251,8 +251,8 @@ interface Arrivals {
 }
 
 /**
- * Returns true if a body can be completed while the bodies of its host or process hold `held` bytes. A body that is alone always
- * can.
+ * Returns true if a body can be completed while the bodies of its host or process hold `held` bytes. A body that is
+ * alone always can.
  */
 function fits(share: Share, held: number, limit: number): boolean {
   const others = held - share.heldBytes

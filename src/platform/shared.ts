@@ -14,7 +14,7 @@ export interface Slots {
    * Like {@link take}, for work that can wait: if the shared store is late, no slot is taken. So unless the store counts
    * as down, all processes together never hold more than `limit` slots.
    */
-  takeShared(name: string, limit: number, milliseconds: number): Promise<Slot | null>
+  takePatiently(name: string, limit: number, milliseconds: number): Promise<Slot | null>
 }
 
 /** Counts slots in this process. Used without Redis and while Redis is down. */
@@ -35,15 +35,15 @@ export class MemorySlots implements Slots {
     return slot
   }
 
-  takeShared(name: string, limit: number): Promise<Slot | null> {
+  takePatiently(name: string, limit: number): Promise<Slot | null> {
     return this.take(name, limit)
   }
 }
 
 /**
  * Short-lived values shared by all processes. Messages use it to recognize repeated sends; it stands beside
- * {@link Slots} because both live in Redis, or in neither. A value may disappear at any time, so it must also be available from the
- * database.
+ * {@link Slots} because both live in Redis, or in neither. A value may disappear at any time, so it must also be
+ * available from the database.
  */
 export interface SharedCache {
   /** Returns a value; null if the value is unknown or the shared store is missing, slow or down. */

@@ -45,7 +45,7 @@ type PollValues = CommandContext<typeof pollArgs & typeof commonArgs>['args']
 /** Opens the client's feed after a version or, for a consumer, at the consumer's position. */
 type OpenFeed<T extends Item> = (client: PartnerClient, after: string | undefined, pace: FeedPace) => Feed<T>
 
-/** The query parameters of a poll's filters. A filter that is missing here is missing in the command. */
+/** The value of every filter of a feed. A command that lacks one does not compile. */
 type Filters<O extends 'pollBookings' | 'pollMessages'> = Record<keyof FeedFilters<O>, string | undefined>
 
 /** Options that filter the booking feed. */
@@ -141,7 +141,7 @@ async function runPoll<T extends Item>(
   const client = await openClient(args, Number.POSITIVE_INFINITY)
   const stop = stopOnSignal()
   const checkpoint = await untilStopped(stop, () =>
-    findCheckpoint(client, feed.name, filters, { args, stop }),
+    openCheckpointOf(client, feed.name, filters, { args, stop }),
   )
   if (checkpoint === null) return
   const output = outputFor(feed, { exec: args.exec, output: args.json ? 'json' : args.output })
@@ -150,10 +150,10 @@ async function runPoll<T extends Item>(
   const onCaughtUp = args.follow && standardError.isTerminal ? noteOnce(client) : () => {}
   const poll = { handle: output.handle, checkpoint, progress, onCaughtUp, stop }
   // Without --interval, a poll that follows the feed pauses for as long as the client does by default.
-  const wait = args.follow ? { wait: maxWaitSeconds, pauseSeconds: interval } : {}
+  const pace = args.follow ? { wait: maxWaitSeconds, pauseSeconds: interval } : {}
   try {
     while (!stop.aborted) {
-      const changes = openFeed(client, checkpoint.version, { ...wait, signal: stop })
+      const changes = openFeed(client, checkpoint.version, { ...pace, signal: stop })
       await untilStopped(stop, () => handlePages(changes, poll))
       if (args.once || args.follow) break
       await sleep(interval ?? defaultIntervalSeconds, stop)
@@ -172,7 +172,7 @@ const defaultIntervalSeconds = 60
  *
  * @throws UsageError if the state file belongs to another poll
  */
-async function findCheckpoint(
+async function openCheckpointOf(
   client: PartnerClient,
   feed: PolledFeed<Item>['name'],
   filters: Record<string, string | undefined>,

@@ -6,7 +6,7 @@ import type { Bounds, CaseName } from './cases.ts'
 
 /**
  * A step of a course: what the sandbox does, what is asked of the product, and how the product's reaction is graded.
- * The engine uses the members in this order.
+ * The engine uses the members in this order, except for `missing`, which the certification's routes show.
  */
 export interface CourseStep {
   name: string

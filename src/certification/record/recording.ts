@@ -62,7 +62,7 @@ export function whatIsRecorded(
 ): { record: Omit<RequestRecord, 'delivered'>; deliveries: Omit<DeliveredVersion, '_id'>[] } {
   const { status } = seen
   const fault = seen.fault ?? realFault(status)
-  const page = positionOf(seen, acknowledged)
+  const page = placeOfPage(seen, acknowledged)
   const { body, idempotencyKey } = seen.sent ?? {}
   const { items, nights } = sizeOfWrite(body)
   const hash = (value: string) => createHmac('sha256', secret).update(value).digest('base64url')
@@ -102,7 +102,7 @@ export const feedRoute = 'GET /sandbox/integrations/:provider/bookings'
 const detailRoute = 'GET /sandbox/integrations/:provider/bookings/:id'
 
 /** A page's place in the feed. */
-interface PagePosition {
+interface PagePlace {
   /** True for the first page of a walk through the feed. */
   isFirst: boolean
   /** A version after which the page starts; null for the beginning of the feed. */
@@ -110,7 +110,7 @@ interface PagePosition {
 }
 
 /** Returns the place of the feed page in a response, or null if the response is not a feed page. */
-function positionOf(seen: Observed, acknowledged: Date | null): PagePosition | null {
+function placeOfPage(seen: Observed, acknowledged: Date | null): PagePlace | null {
   const { operation, status } = seen
   if (operation !== feedRoute || status !== 200) return null
   const { page = 1, cursor, updated_after, consumer } = seen.query as FeedQuery
@@ -182,7 +182,7 @@ async function findAcknowledged(db: Db, seen: Observed): Promise<Date | null> {
   if (seen.operation !== feedRoute || seen.status !== 200) return null
   const { consumer } = seen.query as FeedQuery
   if (consumer === undefined) return null
-  const owner = consumerSetOf({ ownerId: seen.sandboxId, keyId: seen.keyId }, 'bookings')
-  const found = await findConsumerIfAny(db, owner, consumer)
+  const consumers = consumerSetOf({ ownerId: seen.sandboxId, keyId: seen.keyId }, 'bookings')
+  const found = await findConsumerIfAny(db, consumers, consumer)
   return found?.acknowledged ?? null
 }

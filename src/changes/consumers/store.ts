@@ -5,14 +5,14 @@ import { isDuplicate } from '../../platform/mongo/errors.ts'
 import type { FeedName } from '../feeds.ts'
 import { type Consumer, consumerModel } from './model.ts'
 
-/** The owner of the data, the key and the feed that a set of consumers belongs to. */
+/** The consumers that a key has in one feed of an owner. */
 export interface ConsumerSet {
   owner_id: number
   key_id: number
   feed: FeedName
 }
 
-/** Returns the owner of the caller's consumers of a feed. */
+/** Returns the set of the caller's consumers of a feed. */
 export function consumerSetOf(
   { ownerId, keyId }: Pick<Caller, 'ownerId' | 'keyId'>,
   feed: FeedName,
@@ -20,9 +20,9 @@ export function consumerSetOf(
   return { owner_id: ownerId, key_id: keyId, feed }
 }
 
-/** Returns an owner's consumers, sorted by name. The number of slots limits the length of the list. */
-export function listConsumers(db: Db, owner: ConsumerSet): Promise<Consumer[]> {
-  return consumerModel(db).find(owner, { _id: 0 }).sort({ name: 1 }).lean()
+/** Returns a set's consumers, sorted by name. The number of slots limits the length of the list. */
+export function listConsumers(db: Db, set: ConsumerSet): Promise<Consumer[]> {
+  return consumerModel(db).find(set, { _id: 0 }).sort({ name: 1 }).lean()
 }
 
 /** Returns the consumers of several keys, in any order. */
@@ -36,9 +36,9 @@ export function findConsumersOfKeys(
 }
 
 /** Returns the consumer with this name, or null. */
-export function findConsumerIfAny(db: Db, owner: ConsumerSet, name: string): Promise<Consumer | null> {
+export function findConsumerIfAny(db: Db, set: ConsumerSet, name: string): Promise<Consumer | null> {
   return consumerModel(db)
-    .findOne({ ...owner, name }, { _id: 0 })
+    .findOne({ ...set, name }, { _id: 0 })
     .lean()
 }
 
@@ -47,8 +47,8 @@ export function findConsumerIfAny(db: Db, owner: ConsumerSet, name: string): Pro
  *
  * @throws DomainError `not_found`
  */
-export async function findConsumer(db: Db, owner: ConsumerSet, name: string): Promise<Consumer> {
-  const consumer = await findConsumerIfAny(db, owner, name)
+export async function findConsumer(db: Db, set: ConsumerSet, name: string): Promise<Consumer> {
+  const consumer = await findConsumerIfAny(db, set, name)
   if (!consumer) throw notFound('Consumer')
   return consumer
 }
@@ -95,8 +95,8 @@ export async function moveConsumerBack(
  *
  * @throws DomainError `not_found`
  */
-export async function deleteConsumer(db: Db, owner: ConsumerSet, name: string): Promise<void> {
-  const { deletedCount } = await consumerModel(db).deleteOne({ ...owner, name })
+export async function deleteConsumer(db: Db, set: ConsumerSet, name: string): Promise<void> {
+  const { deletedCount } = await consumerModel(db).deleteOne({ ...set, name })
   if (deletedCount === 0) throw notFound('Consumer')
 }
 

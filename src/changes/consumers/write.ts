@@ -37,18 +37,18 @@ export async function putConsumer(
 ): Promise<Consumer> {
   const version = acknowledged === null ? null : parseFeedTime(acknowledged)
   await requireKnown(db, caller.ownerId, feed, version)
-  const owner = consumerSetOf(caller, feed)
+  const set = consumerSetOf(caller, feed)
   const now = clock(caller.ownerId)
   const position = { acknowledged: version, acknowledged_at: version === null ? null : now }
   for (;;) {
-    const known = await findConsumerIfAny(db, owner, name)
+    const known = await findConsumerIfAny(db, set, name)
     if (known) {
       await moveConsumer(db, known, { ...position, seek })
-      const moved = await findConsumerIfAny(db, owner, name)
+      const moved = await findConsumerIfAny(db, set, name)
       if (moved) return moved
     }
-    const slot = await freeSlot(db, owner)
-    const consumer = { ...owner, name, slot, ...position, progressed_at: now }
+    const slot = await freeSlot(db, set)
+    const consumer = { ...set, name, slot, ...position, progressed_at: now }
     if (await insertConsumer(db, consumer)) return consumer
   }
 }
@@ -89,8 +89,8 @@ async function requireKnown(db: Db, ownerId: number, feed: FeedName, version: Da
     throw invalidField('acknowledged', '"acknowledged" must be a version that the feed has shown')
 }
 
-async function freeSlot(db: Db, owner: ConsumerSet): Promise<number> {
-  const taken = (await listConsumers(db, owner)).map(({ slot }) => slot)
+async function freeSlot(db: Db, set: ConsumerSet): Promise<number> {
+  const taken = (await listConsumers(db, set)).map(({ slot }) => slot)
   const slot = firstFree(taken, consumersPerKey)
   if (slot === undefined)
     throw invalidField(

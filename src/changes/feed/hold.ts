@@ -3,6 +3,7 @@ import { hasClock } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Caller, RequestFacts } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
+import type { Slot } from '../../platform/shared.ts'
 import type { Feed, OwnerFilter } from '../feeds.ts'
 import type { Page } from './page.ts'
 import { followConsumer, type Position } from './position.ts'
@@ -33,7 +34,8 @@ interface WaitingRead<Row, Filter extends OwnerFilter> {
  *      `--clock gone, released, or request abandoned---> the empty page
  *
  * The watch starts before the first read, so every change is either on the page or reported: one read is enough.
- * Nothing is queried while the request waits, except for the consumer.
+ * Nothing is queried while the request waits, except for the consumer. A request of a sandbox that was cleared is not
+ * held.
  *
  * @returns the page, and whether the request was held for it
  * @throws DomainError `not_found` if the consumer was deleted
@@ -43,36 +45,25 @@ export async function readOrHold<Row, Filter extends OwnerFilter>(
   feed: Feed<Row, Filter>,
   waiting: WaitingRead<Row, Filter>,
 ): Promise<{ page: Page<Row>; isHeld: boolean }> {
-  const { caller, position, read } = waiting
+  const { request, facts, caller, position, read } = waiting
   const watch = app.changes.watch(caller.ownerId, feed.counter)
+  let slot: Slot | null = null
+  const free = () => slot?.free()
   try {
     const page = await read(position)
     if (page.rows.length > 0) return { page, isHeld: false }
-    const held = await hold(app, waiting, { page, watch })
-    return held ? { page: held, isHeld: true } : { page, isHeld: false }
-  } finally {
-    watch.end()
-  }
-}
-
-/** @returns null if the request is not held, because there is no slot for it or its sandbox was cleared */
-async function hold<Row, Filter extends OwnerFilter>(
-  app: AppContext,
-  waiting: WaitingRead<Row, Filter>,
-  { page, watch }: { page: Page<Row>; watch: Watch },
-): Promise<Page<Row> | null> {
-  const { request, facts, caller } = waiting
-  const slot = await app.heldRequests.take(facts, caller.keyId)
-  if (!slot) return null
-  // From here on, a client that disconnects frees its slot immediately, even while a query is running.
-  request.signal.addEventListener('abort', slot.free)
-  try {
-    if (caller.isSandbox && !(await hasClock(app.db, caller.ownerId))) return null
+    slot = await app.heldRequests.take(facts, caller.keyId)
+    if (!slot) return { page, isHeld: false }
+    // From here on, a client that disconnects frees its slot immediately, even while a query is running.
+    request.signal.addEventListener('abort', free)
+    if (caller.isSandbox && !(await hasClock(app.db, caller.ownerId))) return { page, isHeld: false }
     const signals = [request.signal, app.heldRequests.ending]
-    return await readUntilRows(app.db, waiting, page, (wakeAt) => nextEvent(watch, signals, wakeAt))
+    const next = (wakeAt: number) => nextEvent(watch, signals, wakeAt)
+    return { page: await readUntilRows(app.db, waiting, page, next), isHeld: true }
   } finally {
-    slot.free()
-    request.signal.removeEventListener('abort', slot.free)
+    free()
+    request.signal.removeEventListener('abort', free)
+    watch.end()
   }
 }
 

@@ -15,7 +15,7 @@ import { readCursor, type WalkQuery, writeCursor } from './cursor.ts'
 
 /**
  * A walk through a feed, and which of its pages a request asks for. A request's `cursor`, `updated_after`, `consumer`,
- * `page` and filters are parsed into a position once; nothing else reads them.
+ * `page` and filters are parsed into a position once; nothing else here reads them.
  */
 export interface Position<Filter extends OwnerFilter = OwnerFilter> {
   /** Whose rows the walk shows, and which of them. */
@@ -51,7 +51,7 @@ export interface PositionQuery extends FilterParameters {
 export const defaultPerPage = 50
 
 /**
- * Parses a request's query. A cursor has the query of its walk, which the request may leave out (decisions §9).
+ * Parses a request's query. A cursor carries the query of its walk, which the request may leave out (decisions §9).
  *
  * @throws DomainError `not_found` if the owner does not have what a filter names, or the key has no such consumer;
  * `validation` for a cursor that {@link positionProblems} would have refused

@@ -31,8 +31,9 @@ import { serializeFeedItem, serializeInFull } from './serialize.ts'
  * steps:
  *
  * 1. Its query is checked (`schema.ts`) and parsed into a position (`position.ts`, `cursor.ts`).
- * 2. The page at the position is read (`page.ts`). Only `page=2` and later pages go through `numbered-pages.ts`.
- * 3. If the request waits, it is held until the page has a row (`hold.ts`).
+ * 2. The page at the position is read (`page.ts`). `page=2` and later pages are found by `numbered-pages.ts`, which
+ *    also keeps the end of a first page.
+ * 3. If the request may wait, step 2 is part of holding it until the page has a row (`hold.ts`).
  * 4. What the page tells about its reader is noted.
  * 5. The rows are serialized.
  *
@@ -109,7 +110,7 @@ interface FeedRequest {
 }
 
 /**
- * Reads the page that a request asks for, and holds the request if the page is empty.
+ * Reads the page that a request asks for, and holds a request that may wait while the page is empty.
  *
  * @throws DomainError `not_found` as {@link positionOf}; after a wait, `auth` if the key is no longer usable, and
  * `forbidden` if it is no longer accepted from the caller's address
@@ -122,7 +123,14 @@ async function serve<Row, Filter extends OwnerFilter>(
   const seconds = Math.min(query.wait ?? 0, caller.maxHoldSeconds ?? Number.POSITIVE_INFINITY)
   const deadline = performance.now() + seconds * 1000
   const position = await positionOf(app.db, feed, caller, query)
-  const read = (at: Position<Filter>) => readAt(app, feed, caller, at)
+  const read = async (at: Position<Filter>): Promise<Page<Row>> => {
+    const wanted = at.page
+    if (wanted.kind === 'cursor') return readPage(app.db, feed, at, wanted)
+    if (wanted.kind === 'numbered') return new NumberedPages(app, feed, caller, at).read(wanted.number)
+    const first = await readPage(app.db, feed, at, { number: 1, after: at.start })
+    if (first.end) await new NumberedPages(app, feed, caller, at).keepEnd(1, first.end)
+    return first
+  }
   const mayWait = seconds > 0 && position.page.kind !== 'numbered'
   const { page, isHeld } = mayWait
     ? await readOrHold(app, feed, { request, facts, caller, position, deadline, read })
@@ -134,27 +142,6 @@ async function serve<Row, Filter extends OwnerFilter>(
   }
   if (!prefersPeek(request.headers)) noteRead(app, feed, caller, { position, last: page.rows.at(-1) })
   return page
-}
-
-/** Reads the page that a position asks for. */
-async function readAt<Row, Filter extends OwnerFilter>(
-  app: AppContext,
-  feed: Feed<Row, Filter>,
-  caller: Caller,
-  position: Position<Filter>,
-): Promise<Page<Row>> {
-  const wanted = position.page
-  switch (wanted.kind) {
-    case 'first': {
-      const page = await readPage(app.db, feed, position, { number: 1, after: position.start })
-      if (page.end) await new NumberedPages(app, feed, caller, position).keepEnd(1, page.end)
-      return page
-    }
-    case 'numbered':
-      return new NumberedPages(app, feed, caller, position).read(wanted.number)
-    case 'cursor':
-      return readPage(app.db, feed, position, wanted)
-  }
 }
 
 /** Maximum age, in seconds, of a change that can have ended a wait. */

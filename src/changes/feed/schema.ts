@@ -42,7 +42,7 @@ const waiting = {
       minimum: 0,
       maximum: 30,
       description:
-        'Maximum number of seconds to wait for the first item if the page would be empty (default 0); has no effect on pages after the first',
+        'Maximum number of seconds to wait for the first item if the page would be empty (default 0); has no effect with `page` above 1',
       example: 30,
     }),
   ),

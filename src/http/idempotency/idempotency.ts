@@ -1,8 +1,7 @@
 import { stringify } from 'safe-stable-stringify'
 import { DomainError, invalidField } from '../../core/errors.ts'
-import { alone, type BatchedWork, runInBatch } from '../../platform/mongo/batches.ts'
+import { type BatchedWork, runInBatch } from '../../platform/mongo/batches.ts'
 import { isDuplicate, isUnreachable } from '../../platform/mongo/errors.ts'
-import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
 import type { AppContext } from '../context.ts'
 import { parsePathId } from '../path-ids.ts'
 import { repeatedValues } from '../repeated-headers.ts'
@@ -45,7 +44,7 @@ export interface IdempotentContext {
 export async function runIdempotently<T, Envelope extends object>(
   app: AppContext,
   context: IdempotentContext,
-  prepare: () => Promise<Work<T>>,
+  prepare: () => Promise<BatchedWork<object, T>>,
   toResponse: (result: T) => WorkResponse<Envelope>,
 ): Promise<Envelope> {
   const { idempotencyKey, body } = context.sent
@@ -71,9 +70,6 @@ export async function runIdempotently<T, Envelope extends object>(
     throw isDuplicate(error) ? stillRunning() : error
   }
 }
-
-/** A prepared write, which either gets a transaction of its own or may share one. */
-type Work<T> = UnitOfWork<T> | BatchedWork<object, T>
 
 function claimOf({ claimSecret }: AppContext, context: IdempotentContext, idempotencyKey: string): Claim {
   const { ownerId: owner_id, keyId: key_id } = context.caller
@@ -107,13 +103,12 @@ interface AnsweredRequest<T, Envelope extends object> {
  */
 function writeAnswered<T, Envelope extends object>(
   app: AppContext,
-  prepared: Work<T>,
+  work: BatchedWork<object, T>,
   answered: Omit<AnsweredRequest<T, Envelope>, 'request'>,
 ): Promise<WorkResponse<Envelope>> {
-  const work: BatchedWork<object, T> = 'run' in prepared ? alone(prepared) : prepared
   return runInBatch<AnsweredRequest<T, Envelope>, WorkResponse<Envelope>>(app.db, {
     queue: work.queue,
-    kind: work.kind === null ? null : `${work.kind} with their responses`,
+    kind: answeredKind(work.kind),
     request: { request: work.request, ...answered },
     async write(session, members) {
       const results = await work.write(
@@ -130,6 +125,11 @@ function writeAnswered<T, Envelope extends object>(
       return responses
     },
   })
+}
+
+/** Writing work with its responses is not what the work's own `write` does, so it is of another kind. */
+function answeredKind(kind: string | null): string | null {
+  return kind === null ? null : `${kind} with their responses`
 }
 
 function toStored(

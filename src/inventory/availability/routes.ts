@@ -6,6 +6,7 @@ import { guard } from '../../http/guard.ts'
 import { runIdempotently } from '../../http/idempotency/idempotency.ts'
 import { pagination, toPageRequest } from '../../http/pagination.ts'
 import { streamJson } from '../../http/send.ts'
+import { alone } from '../../platform/mongo/batches.ts'
 import { findAvailabilityPage, streamAvailability } from './read.ts'
 import { findSentRows } from './rows.ts'
 import {
@@ -50,7 +51,7 @@ export function availabilityRoutes(app: AppContext) {
         const response = await runIdempotently(
           app,
           context,
-          () => prepareAvailability(app, context.caller.ownerId, context.body.data),
+          async () => alone(await prepareAvailability(app, context.caller.ownerId, context.body.data)),
           (isDue) => {
             isCompactionDue = isDue
             return { status: 200, envelope: ok(context, { message: 'Availability updated' }) }

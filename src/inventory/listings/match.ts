@@ -25,9 +25,9 @@ export function comparableUrl(url: string | null | undefined): string | null {
 }
 
 /**
- * Compares a submitted listing with one of the host's existing listings; returns null if they do not match. If both have an
- * `original_id`, only that field is compared; otherwise, only `original_url` is. An id is opaque, so it is compared exactly. There is no fuzzy matching, because a
- * wrong merge is worse than a duplicate.
+ * Compares a submitted listing with one of the host's existing listings; returns null if they do not match. If both
+ * have an `original_id`, only that field is compared; otherwise, only `original_url` is. An id is opaque, so it is
+ * compared exactly. There is no fuzzy matching, because a wrong merge is worse than a duplicate.
  */
 export function matchListing(sent: MatchFields, existing: MatchFields): Match | null {
   if (sent.original_id && existing.original_id) {

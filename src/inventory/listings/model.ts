@@ -27,7 +27,7 @@ export type StoredContent = Omit<ListingContent, 'room_types'> & {
   room_types: Omit<StoredRoomType, 'prices'>[]
 }
 
-/** A listing's document. Only the stores see it; everything else sees a {@link ListingWithPrices}. */
+/** A listing's document. Only the stores see it; they return whole listings as a {@link ListingWithPrices}. */
 export interface StoredListing {
   id: number
   owner_id: number

@@ -9,6 +9,7 @@ import { parsePathId } from '../../http/path-ids.ts'
 import type { Caller } from '../../http/request.ts'
 import { output, requestObject } from '../../http/schema/fields.ts'
 import { streamJson } from '../../http/send.ts'
+import { alone } from '../../platform/mongo/batches.ts'
 import { ListingCreate, ListingPatch } from './fields.ts'
 import { countListings, type ListingQuery, listingQuery } from './list-store.ts'
 import { recognizableIn } from './match.ts'
@@ -42,7 +43,7 @@ export function listingRoutes(app: AppContext) {
         runIdempotently(
           app,
           context,
-          () => prepareListing(app, context.caller.ownerId, context.body),
+          async () => alone(await prepareListing(app, context.caller.ownerId, context.body)),
           (write) => ({
             status: write.action === 'created' ? 201 : 200,
             envelope: writeResult(app, context, write),

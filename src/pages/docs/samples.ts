@@ -103,7 +103,8 @@ ${isFeed ? `for await (const change of ${called}) console.log(change)` : printed
 }
 
 /**
- * Returns the argument to pass to the client's method for a request body. For some bodies, this is the value of the only field.
+ * Returns the argument to pass to the client's method for a request body. For some bodies, this is the value of the
+ * only field.
  */
 function unwrap(body: Json): Json {
   const [[name, value] = [], ...others] = Object.entries<Json>(body ?? {})

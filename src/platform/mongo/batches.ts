@@ -24,7 +24,10 @@ import { inTransaction, runTransaction, takeTurn, type UnitOfWork } from './tran
 export interface BatchedWork<Request, Result> {
   /** The queue's name, which is the same for all writers of the same documents. */
   queue: string
-  /** Changes of the same kind in the same queue share batches; null if each is written alone. */
+  /**
+   * Changes of the same kind in the same queue share batches, and the `write` of a batch's first change writes all of
+   * them. So changes may only be of the same kind if their `write`s do the same. Null if each is written alone.
+   */
   kind: string | null
   request: Request
   /**

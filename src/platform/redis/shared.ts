@@ -5,7 +5,7 @@ import type { RedisClient } from './connection.ts'
 
 /** Maximum time that a request waits for Redis before it uses this process's slots or the database instead. */
 const timeoutMilliseconds = 50
-/** Maximum time that work which can wait waits for Redis. A probe that takes as long finds that Redis is down. */
+/** How long patient work waits for Redis. A probe that takes as long finds that Redis is down. */
 const patientMilliseconds = 700
 /** Interval at which a failed release is retried until the slot expires. */
 const retryMilliseconds = 1000
@@ -19,7 +19,7 @@ export class RedisSlots implements Slots {
 
   /**
    * @param isUp returns true if Redis responded when it was last contacted
-   * @param reportFailure is called with the error if Redis fails or is late, and finds out whether it is down
+   * @param reportFailure is called with the error if Redis fails patient work, and finds out whether Redis is down
    */
   constructor(
     private readonly redis: () => RedisClient,
@@ -39,7 +39,7 @@ export class RedisSlots implements Slots {
     }
   }
 
-  async takeShared(name: string, limit: number, milliseconds: number): Promise<Slot | null> {
+  async takePatiently(name: string, limit: number, milliseconds: number): Promise<Slot | null> {
     const own = await this.own.take(name, limit)
     if (!own || !this.isUp()) return own
     const shared = this.begin(name, limit, milliseconds)

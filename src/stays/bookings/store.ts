@@ -10,9 +10,10 @@ import { bookingStatus } from './status.ts'
 import type { Nights, Stay } from './units.ts'
 
 /**
- * Only `insertBookings` and `changeBookings` write bookings. Each stores a version taken from the host's clock in the same transaction, so that
- * every change has its own version. `changes/feed/page.ts` explains why the feed therefore never misses a change.
- * Advancing the clock also wakes waiting feed readers and the hint sender (`host-clock/changes.ts`).
+ * Only `insertBookings` and `changeBookings` write bookings. Each stores a version taken from the host's clock in the
+ * same transaction, so that every change has its own version. `changes/feed/page.ts` explains why the feed therefore
+ * never misses a change. Advancing the clock also wakes waiting feed readers and the hint sender
+ * (`host-clock/changes.ts`).
  */
 
 /** A new booking that has not been assigned a version or sequence number yet. */

@@ -82,8 +82,8 @@ export function openStays(bookings: StoredBooking[], now: Date): StoredBooking[]
 
 /**
  * Erases a guest's stored data (decisions §26). Each booking and message gets a new version, so that pollers see the
- * erasure like any other change. All of them show the same time, the one at which the erasure started. If the process is killed midway, another call completes the erasure. Repeating a
- * completed erasure changes nothing.
+ * erasure like any other change. All of them show the same time, the one at which the erasure started. If the process
+ * is killed midway, another call completes the erasure. Repeating a completed erasure changes nothing.
  *
  * @throws OpenStayError if the guest has an open stay when the erasure starts, unless `mayHaveOpenStays` is set
  */

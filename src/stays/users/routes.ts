@@ -6,6 +6,7 @@ import { runIdempotently } from '../../http/idempotency/idempotency.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
 import { parsePathId } from '../../http/path-ids.ts'
 import { output, requestObject } from '../../http/schema/fields.ts'
+import { alone } from '../../platform/mongo/batches.ts'
 import { prepareUser } from './create.ts'
 import { birthProblems, emailFilterProblems, User, UserCreate, UserInFull, userFilters } from './schema.ts'
 import { serializeUser, serializeUserInFull } from './serialize.ts'
@@ -55,7 +56,7 @@ export function userRoutes(app: AppContext) {
         const response = await runIdempotently(
           app,
           context,
-          () => prepareUser(app, context.caller, context.body),
+          async () => alone(await prepareUser(app, context.caller, context.body)),
           (user) => ({ status: 201, envelope: ok(context, serializeUser(user)), userId: user.id }),
         )
         app.outbox.wake()

@@ -124,7 +124,7 @@ async function post(
   }
 }
 
-/** Signs and posts a delivery in its turn or, if that has grown too old, in another one. */
+/** Signs and posts a delivery in its turn or, if that was given back or has grown too old, in another one. */
 async function postPlanned(
   app: PostContext,
   { webhook, delivery, turn }: Pick<PlannedAttempt, 'webhook' | 'delivery' | 'turn'>,

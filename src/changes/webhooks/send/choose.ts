@@ -59,12 +59,11 @@ export async function chooseAttempts(
   const inLastSecond = withinSecond(attempts.startedAt, performance.now()).length
   const room = roomFor({ inFlight: inFlight.size, inLastSecond })
 
-  // The stored hints that are due, of which each booking's first may be attempted.
-  const isDue = hasDueHint(facts, now)
-  const due = isDue && room > 0 ? await findDue(app.db, webhook, { inFlight, now, limit: room + 1 }) : []
-  // Once a sandbox's clock has passed their expiry, nothing else would end them, and their webhook would stay on.
-  if (isDue && room > 0 && due.length === 0 && inFlight.size === 0) await giveUpExpired(app.db, webhook, now)
-  const startable = firstOfEachBooking(due.slice(0, room))
+  const { startable, hasMoreStored, isStoredBlocked } = await findStored(
+    app.db,
+    { webhook, facts, inFlight, room },
+    now,
+  )
 
   // The new hints, if there is room for them. One whose booking is being attempted must wait.
   const mustRead = facts.isBehind && !isOverfull(facts) && startable.length < room
@@ -78,9 +77,6 @@ export async function chooseAttempts(
   const stored = startable.slice(0, turns.length)
   const created = upToRoom(fresh, turns.length - stored.length)
 
-  const hasMoreStored = room === 0 ? isDue : due.length > room
-  // A due hint that may not be attempted waits for an attempt for its booking.
-  const hasBlockedDueHint = isDue && room > 0 && startable.length < Math.max(1, Math.min(room, due.length))
   return {
     webhook,
     stored,
@@ -95,7 +91,7 @@ export async function chooseAttempts(
       lacksTurns: turns.length < begins,
       isOverfull: isOverfull(facts),
       hasMore: hasMoreStored || created.length < hints.length || mayBeMore,
-      hasBlockedHint: hasBlockedDueHint || created.some((hint) => !hint.begins),
+      hasBlockedHint: isStoredBlocked || created.some((hint) => !hint.begins),
     }),
   }
 }
@@ -118,9 +114,45 @@ export function roomFor({ inFlight, inLastSecond }: Pick<Look, 'inFlight' | 'inL
   return Math.max(0, Math.min(maxInFlight - inFlight, maxPerSecondOfWebhook - inLastSecond))
 }
 
+/** The stored hints that are due. */
+interface StoredHints {
+  /** Those that may be attempted: each booking's first. */
+  startable: WaitingDelivery[]
+  /** True if others are due for which there is no room. */
+  hasMoreStored: boolean
+  /** True if others wait for an attempt for their booking to end. */
+  isStoredBlocked: boolean
+}
+
+async function findStored(
+  db: Db,
+  {
+    webhook,
+    facts,
+    inFlight,
+    room,
+  }: Pick<SeenWebhook, 'webhook' | 'facts'> & { inFlight: InFlight; room: number },
+  now: Date,
+): Promise<StoredHints> {
+  if (!hasDueHint(facts, now)) return { startable: [], hasMoreStored: false, isStoredBlocked: false }
+  if (room === 0) return { startable: [], hasMoreStored: true, isStoredBlocked: false }
+  const due = await findDue(db, webhook, { inFlight, now, limit: room + 1 })
+  if (due.length === 0) {
+    // Once a sandbox's clock has passed their expiry, nothing else would end them, and their webhook would stay on.
+    if (inFlight.size === 0) await giveUpExpired(db, webhook, now)
+    return { startable: [], hasMoreStored: false, isStoredBlocked: true }
+  }
+  const startable = firstOfEachBooking(due.slice(0, room))
+  return {
+    startable,
+    hasMoreStored: due.length > room,
+    isStoredBlocked: startable.length < Math.min(room, due.length),
+  }
+}
+
 /**
  * Returns each booking's first delivery, because a booking may have only one delivery in flight. Alarms and tests
- * concern no booking; one of them begins at a time.
+ * concern no booking; each look begins one of them.
  */
 function firstOfEachBooking(deliveries: WaitingDelivery[]): WaitingDelivery[] {
   const firsts = new Map<number | null, WaitingDelivery>()

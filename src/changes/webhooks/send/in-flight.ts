@@ -12,7 +12,7 @@ export interface WebhookAttempts {
   readonly state: WebhookState
 }
 
-/** The attempts to a webhook that this process has not attempted yet. */
+/** What is known of a webhook to which this process has sent nothing yet. */
 export const noAttempts: WebhookAttempts = {
   inFlight: new Map(),
   startedAt: [],

@@ -12,7 +12,7 @@
  *     │                                         └─────────────────────▶ blocked
  *     │ five days have passed                    the rest waits for attempts
  *     ▼                                          in progress
- *     off ◀── from any state: the key has ended, or a response was 410
+ *     off ◀── from any state: the key has ended, or a response was 410 (`attempt.ts`)
  *
  * A round finds a webhook idle, failing or due (`stateOf`). The look for the hints of a webhook that is due leaves it
  * idle, due, full or blocked (`stateAfterLook` in `choose.ts`). `decide` says what happens next in each state.
@@ -60,12 +60,12 @@ export interface Blocked {
 /** The webhook must be turned off. */
 interface Off {
   is: 'off'
-  reason: 'key_ended' | 'failing' | 'gone'
+  reason: 'key_ended'
 }
 
 /** What happens next to a webhook. */
 export type Decision =
-  | { next: 'turn off'; reason: Off['reason']; atEnd: AtEnd }
+  | { next: 'turn off'; reason: Off['reason'] | 'failing'; atEnd: AtEnd }
   /** Its hints are looked for, and attempts begin. */
   | { next: 'look'; inMilliseconds: number; atEnd: AtEnd }
   | { next: 'wait'; atEnd: AtEnd }

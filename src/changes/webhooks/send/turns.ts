@@ -39,15 +39,17 @@ export type OriginContext = Pick<AppContext, 'rateLimiter'> & { environment: Pic
  *       │                     └──────────────── end ─────────────────────────▲                   ▲
  *       └── giveBack ────────────────────────────────────────────────────────────────────────────┘
  *
- * If a process has to wait between taking a turn and posting, the turn may count as lost. So it is exchanged if it has
- * grown too old (`freshTurn`).
+ * A turn that has grown too old before its post is exchanged (`freshTurn`), because it would count as lost meanwhile.
  */
 export interface Turn {
   /** Returns false if the turn is too old for a post. */
   isFresh(): boolean
   /** Must be called immediately before the post. */
   begin(): void
-  /** Must be called once the request has been sent, because a receiver that does not respond loses its turn later. */
+  /**
+   * Called once the request has been sent, so that a silent receiver keeps its turn for 5 s more. Not called for a
+   * request on a kept connection, which may be sent again on a new one: its turn is kept until the post ends.
+   */
   sent(): void
   /** Must be called once the post has ended. */
   end(): void
@@ -106,7 +108,9 @@ export async function takeTurns(
   const name = `hints:${new URL(url).origin}`
   const takenAt = performance.now()
   const slots = await Promise.all(
-    Array.from({ length: wanted }, () => rateLimiter.slots.takeShared(name, maxPerSecond, lostMilliseconds)),
+    Array.from({ length: wanted }, () =>
+      rateLimiter.slots.takePatiently(name, maxPerSecond, lostMilliseconds),
+    ),
   )
   return slots.filter((slot) => slot !== null).map((slot) => new OriginTurn(slot, takenAt))
 }

@@ -4,6 +4,7 @@ import { Envelope, ok, type ResponseContext } from '../../../http/envelope.ts'
 import { guard } from '../../../http/guard.ts'
 import { runIdempotently } from '../../../http/idempotency/idempotency.ts'
 import { parsePathId } from '../../../http/path-ids.ts'
+import { alone } from '../../../platform/mongo/batches.ts'
 import { RateJobView, RatesAccepted, RatesWrite } from './schema.ts'
 import { serializeRateJob } from './serialize.ts'
 import { findRateJob } from './store.ts'
@@ -21,7 +22,7 @@ export function rateRoutes(app: AppContext) {
         runIdempotently(
           app,
           context,
-          () => prepareRates(app, context.caller.ownerId, context.body.data),
+          async () => alone(await prepareRates(app, context.caller.ownerId, context.body.data)),
           (jobId) => ({ status: 200, envelope: acceptance(context, jobId) }),
         ),
       {

@@ -71,8 +71,8 @@ async function requireOwnRoomTypes(
 }
 
 /**
- * Returns the problem with a rate whose currency is not the one that the listing's bookings are charged in: the
- * listing's, or else the default currency. The rate would be charged as if it were in that currency.
+ * Returns a problem if a rate's currency is not the one that the listing's bookings are charged in: the listing's, or
+ * else the default currency. The rate would be charged as if it were in that currency. Otherwise returns null.
  */
 function currencyProblem(
   { listing_id, currency }: RateItem,
