@@ -3,6 +3,7 @@ import { MemoryRateLimiter, minuteMilliseconds } from '../platform/rate-limiter.
 import type { LimitState, RateWindow } from './access.ts'
 import { clientNetwork, requireNetwork } from './client-address.ts'
 import type { AppContext, Authorization } from './context.ts'
+import { type Permission, requirePermission } from './permissions.ts'
 import { repeatedValues } from './repeated-headers.ts'
 import type { RequestFacts } from './request.ts'
 
@@ -103,11 +104,17 @@ function endLookUp(name: string): void {
  * Checks a request's key again before a long-delayed response is sent.
  *
  * @returns the current rate limit headers
- * @throws DomainError `auth` if the key is no longer usable; `forbidden` if it is not accepted from this address
+ * @throws DomainError `auth` if the key is no longer usable; `forbidden` if it is not accepted from this address, or no
+ * longer has the permission
  */
-export async function confirmKey({ authorizer, clock }: AppContext, headers: Headers, address: string) {
+export async function confirmKey(
+  { authorizer, clock }: AppContext,
+  { headers, address }: { headers: Headers; address: string },
+  permission: Permission | 'any',
+) {
   const { key, ...limits } = await authorizer.confirm(readApiKey(headers), clock())
   requireNetwork(address, key.allowed_from)
+  requirePermission(permission, key.permissions)
   return rateLimitHeaders(limits)
 }
 

@@ -113,7 +113,7 @@ interface FeedRequest {
  * Reads the page that a request asks for, and holds a request that may wait while the page is empty.
  *
  * @throws DomainError `not_found` as {@link positionOf}; after a wait, `auth` if the key is no longer usable, and
- * `forbidden` if it is no longer accepted from the caller's address
+ * `forbidden` if it is no longer accepted from the caller's address or may no longer read bookings
  */
 async function serve<Row, Filter extends OwnerFilter>(
   app: AppContext,
@@ -138,7 +138,8 @@ async function serve<Row, Filter extends OwnerFilter>(
   if (isHeld) {
     noteDelivery(app, feed, caller, page.rows[0])
     if (app.heldRequests.ending.aborted) set.headers.connection = 'close'
-    Object.assign(set.headers, await confirmKey(app, request.headers, caller.address))
+    const sender = { headers: request.headers, address: caller.address }
+    Object.assign(set.headers, await confirmKey(app, sender, access.permission))
   }
   if (!prefersPeek(request.headers)) noteRead(app, feed, caller, { position, last: page.rows.at(-1) })
   return page

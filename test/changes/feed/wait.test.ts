@@ -179,6 +179,18 @@ describe('a poll that waits', () => {
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([401, 401])
   })
 
+  test('gets 403 and no change if the permission to read was taken from the key while it was held', async () => {
+    const { actor, path, book } = await hostWithBooking()
+    const waiting = actor.send('GET', `${await path('bookings', long)}&include=detail`)
+    await held(1)
+    await updateKey(service.live.db, String(actor.keyId), {
+      permissions: ['listings.read', 'bookings.write'],
+    })
+    await book()
+    const { status, body } = await waiting
+    expect({ status, type: body.error?.type }).toEqual({ status: 403, type: 'forbidden' })
+  })
+
   test('is one of at most five that a key holds over both feeds and environments, and a sixth gets an immediate response', async () => {
     const { actor, path, book, say } = await hostWithBooking()
     const sandbox = '/sandbox/integrations/provider_one/messages'
