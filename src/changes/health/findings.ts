@@ -42,7 +42,7 @@ export const reportedRequests = 20
 export interface Unread {
   /** Number of changes after the position, up to {@link countedUnread}. */
   count: number
-  /** Version of the oldest of them, which is also its time; null if there is none. */
+  /** Version of the oldest of them, which is also its time, see {@link madeAt}; null if there is none. */
   oldest: Date | null
 }
 
@@ -175,9 +175,18 @@ function lastsLonger(moment: Date, milliseconds: number, now: Date): boolean {
   return now.getTime() - moment.getTime() > milliseconds
 }
 
+/**
+ * Returns when an unread change was made. Its version is its time, unless that is ahead of the clock: after a restore,
+ * versions are a day ahead, and a sandbox that was cleared keeps its versions although its clock starts again. Until the
+ * clock has caught up, the last read stands in for it, because otherwise a reader that has stopped would go unnoticed.
+ */
+function madeAt(oldest: Date, lastRead: Date, now: Date): Date {
+  return oldest > now ? lastRead : oldest
+}
+
 /** A first sync of an old feed is not a failure, so a position that moves forward excuses whatever it has not reached. */
-function isSilent(oldest: Date, movedAt: Date | null, now: Date): boolean {
-  if (!lastsLonger(oldest, unreadMilliseconds, now)) return false
+function isSilent(made: Date, movedAt: Date | null, now: Date): boolean {
+  if (!lastsLonger(made, unreadMilliseconds, now)) return false
   return movedAt === null || lastsLonger(movedAt, unreadMilliseconds, now)
 }
 
@@ -188,11 +197,11 @@ function unreadFeeds({ feeds, consumers, now }: HealthFacts): Finding[] {
     const read = feeds?.[feed].read
     if (!read || consumers.some((consumer) => consumer.feed === feed)) continue
     const { oldest, count } = read.unread
-    if (oldest === null || !isSilent(oldest, read.movedAt, now)) continue
+    if (oldest === null) continue
+    const made = madeAt(oldest, read.at, now)
+    if (!isSilent(made, read.movedAt, now)) continue
     const message = `This key has not read the ${nameOf(feed)} feed for more than 30 minutes: ${changesOf(count)} unread, the oldest from ${toTimestamp(oldest)}`
-    findings.push(
-      findingOf('feed_unread', later(oldest, unreadMilliseconds), message, { feed, unread: count }),
-    )
+    findings.push(findingOf('feed_unread', later(made, unreadMilliseconds), message, { feed, unread: count }))
   }
   return findings
 }
@@ -201,10 +210,13 @@ function consumersBehind({ feeds, consumers, now }: HealthFacts): Finding[] {
   const findings: Finding[] = []
   for (const { feed, name, progressedAt, pending } of feeds ? consumers : []) {
     const { oldest, count } = pending
-    if (oldest === null || !isSilent(oldest, progressedAt, now)) continue
+    if (oldest === null) continue
+    const readAt = feeds?.[feed].read?.at.getTime() ?? 0
+    const made = madeAt(oldest, new Date(Math.max(readAt, progressedAt.getTime())), now)
+    if (!isSilent(made, progressedAt, now)) continue
     const message = `The consumer "${name}" of the ${nameOf(feed)} feed has acknowledged nothing for more than 30 minutes: ${changesOf(count)} pending, the oldest from ${toTimestamp(oldest)}`
     const details = { feed, consumer: name, pending: count }
-    findings.push(findingOf('consumer_behind', later(oldest, unreadMilliseconds), message, details))
+    findings.push(findingOf('consumer_behind', later(made, unreadMilliseconds), message, details))
   }
   return findings
 }

@@ -25,6 +25,12 @@ const unread = (age: number, movedAt: Date | null = null, count = 3): FeedHealth
   read: { version: null, at: now, movedAt, unread: { count, oldest: ago(age) } },
 })
 
+/** A feed with an unread change whose version is a day ahead of the clock, read at the given time. */
+const unreadAhead = (at: Date): FeedHealth => ({
+  newest: now,
+  read: { version: null, at, movedAt: null, unread: { count: 1, oldest: ago(-24 * 60 * minute) } },
+})
+
 /** A key with which everything is well. */
 const well: HealthFacts = {
   now,
@@ -91,6 +97,32 @@ const table: [title: string, facts: Partial<HealthFacts>, codes: string[]][] = [
       },
     },
     ['feed_unread'],
+  ],
+  [
+    'an unread change whose version is ahead of the clock, and a feed that was read exactly 30 minutes ago',
+    { feeds: { bookings: unreadAhead(ago(unreadMilliseconds)), messages: nothingUnread } },
+    [],
+  ],
+  [
+    'an unread change whose version is ahead of the clock, and a feed that was read more than 30 minutes ago',
+    { feeds: { bookings: unreadAhead(ago(unreadMilliseconds + 1)), messages: nothingUnread } },
+    ['feed_unread'],
+  ],
+  [
+    'a pending change whose version is ahead of the clock, and a feed that was just read',
+    {
+      feeds: { bookings: unreadAhead(now), messages: nothingUnread },
+      consumers: [consumer(-99 * minute, 99 * minute)],
+    },
+    [],
+  ],
+  [
+    'a pending change whose version is ahead of the clock, and a feed that was read more than 30 minutes ago',
+    {
+      feeds: { bookings: unreadAhead(ago(unreadMilliseconds + 1)), messages: nothingUnread },
+      consumers: [consumer(-99 * minute, 99 * minute)],
+    },
+    ['consumer_behind'],
   ],
   ['no permission to read the feeds', { feeds: null, consumers: [consumer(99 * minute, 99 * minute)] }, []],
   [
