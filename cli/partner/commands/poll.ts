@@ -149,8 +149,10 @@ async function runPoll<T extends Item>(
   const progress = await openProgress(isProgressShown, feed.name)
   const onCaughtUp = args.follow && standardError.isTerminal ? noteOnce(client) : () => {}
   const poll = { handle: output.handle, checkpoint, progress, onCaughtUp, stop }
-  // Without --interval, a poll that follows the feed pauses for as long as the client does by default.
-  const pace = args.follow ? { wait: maxWaitSeconds, pauseSeconds: interval } : {}
+  // Without --interval, a poll that follows the feed pauses for as long as the client does by default. Without a minimum,
+  // --interval 0s would have it spin while the service has no room to hold its request.
+  const pauseSeconds = interval === undefined ? undefined : Math.max(minFollowPauseSeconds, interval)
+  const pace = args.follow ? { wait: maxWaitSeconds, pauseSeconds } : {}
   try {
     while (!stop.aborted) {
       const changes = openFeed(client, checkpoint.version, { ...pace, signal: stop })
@@ -166,6 +168,8 @@ async function runPoll<T extends Item>(
 
 /** Pause between two polls without `--interval`. */
 const defaultIntervalSeconds = 60
+/** Minimum pause of a poll that follows the feed, after a request that was not held. */
+const minFollowPauseSeconds = 1
 
 /**
  * Opens the state file, unless the poll has a consumer.

@@ -89,12 +89,14 @@ test('a poll that follows a service which holds no request pauses for 5 s, or fo
     // The second request follows the first page immediately. On a busy machine, individual pauses may be longer.
     return Math.min(...times.slice(2).map((time, index) => time - (times[index + 1] as number)))
   }
-  const [withInterval, byDefault] = await Promise.all([
+  const [withInterval, withNone, byDefault] = await Promise.all([
     shortestPause(5, '--interval', '1s'),
+    shortestPause(5, '--interval', '0s'),
     shortestPause(3),
   ])
   expect(withInterval).toBeGreaterThanOrEqual(1000)
   expect(withInterval).toBeLessThan(4000)
+  expect(withNone).toBeGreaterThanOrEqual(1000)
   expect(byDefault).toBeGreaterThanOrEqual(5000)
   expect(byDefault).toBeLessThan(20_000)
 })
