@@ -14,7 +14,7 @@ import { atLeast, type Row } from './table.ts'
 
 const hosts = 10
 /** One host's webhooks: three healthy ones, one that responds 500 to 30 % of hints, and one that hangs. */
-const mixedEndpoints = ['well', 'well', 'well', 'failing', 'hanging']
+const mixedWebhooks = ['well', 'well', 'well', 'failing', 'hanging']
 const allWell = Array<string>(5).fill('well')
 const changesPerSecond = Number(process.env.RATE ?? 60)
 const patienceMilliseconds = 120_000
@@ -233,18 +233,18 @@ type Outcome = Awaited<ReturnType<typeof measure>>
 function rowsOf(name: string, { well, missing, sick, lost, doubled, came, lag }: Outcome): Row[] {
   return [
     {
-      work: `${name}: commit to first try, well ones`,
+      work: `${name}: commit to first attempt, healthy webhooks`,
       result: `p50 ${lag(0.5)} ms, p95 ${lag(0.95)} ms, p99 ${lag(0.99)} ms`,
       aim: '≤ 1 s',
       holds: lag(0.95) <= 1000,
     },
     {
-      work: `${name}: last versions that never came`,
-      result: `${missing} of ${well} to well ones, ${lost} of ${sick} to sick ones (what waits for its next try is not lost)`,
+      work: `${name}: last versions that never arrived`,
+      result: `${missing} of ${well} to healthy webhooks, ${lost} of ${sick} to others (what waits for its next attempt is not lost)`,
       aim: 'none',
       holds: missing + lost === 0,
     },
-    { work: `${name}: doubled, well ones`, result: `${doubled} of ${came}` },
+    { work: `${name}: arrived twice, healthy webhooks`, result: `${doubled} of ${came}` },
   ]
 }
 
@@ -252,7 +252,7 @@ const hookedHosts = 8
 const burstMilliseconds = 4000
 
 /** Compares the booking rate of hosts with five webhooks each to that of hosts without webhooks. */
-async function besideEndpoints(): Promise<Row> {
+async function besideWebhooks(): Promise<Row> {
   return withReceiver(async ({ settings, db, receiver }) => {
     const service = await startService(settings)
     const partnersWith = (kinds: string[], first: number) =>
@@ -298,10 +298,10 @@ export async function hints(): Promise<Row[]> {
   const few = Math.min(2000, changes)
   const rounds: [string, Round][] = [
     [`${few} changes`, { kinds: allWell, changes: few, killEverySeconds: 0 }],
-    [`${few}, sick beside well`, { kinds: mixedEndpoints, changes: few, killEverySeconds: 0 }],
-    [`${changes}, senders killed`, { kinds: mixedEndpoints, changes, killEverySeconds }],
+    [`${few}, failing beside healthy`, { kinds: mixedWebhooks, changes: few, killEverySeconds: 0 }],
+    [`${changes}, senders killed`, { kinds: mixedWebhooks, changes, killEverySeconds }],
   ]
-  const rows = [await besideEndpoints()]
+  const rows = [await besideWebhooks()]
   for (const [name, round] of rounds) rows.push(...rowsOf(name, await measure(round)))
   return rows
 }
