@@ -1,15 +1,12 @@
 import { webhookDeliveryModel, webhookModel } from '../../src/changes/webhooks/model.ts'
 import { systemClock } from '../../src/core/clock.ts'
-import { readConfig } from '../../src/core/config.ts'
 import { toVersion } from '../../src/host-clock/format.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'
-import { openEmbeddedMongod } from '../../src/platform/mongo/embedded.ts'
-import { openDatabase } from '../../src/process/open.ts'
 import { makeActor, seedBooking, sender } from '../support/app.ts'
 import { type ServiceProcess, startService } from '../support/processes.ts'
-import { startRedis } from '../support/redis.ts'
 import { burst, type Target, until } from './load.ts'
-import { median, withDataDir } from './measure.ts'
+import { median } from './measure.ts'
+import { type BenchServers, withServers } from './service.ts'
 import { atLeast, type Row } from './table.ts'
 
 const hosts = 10
@@ -51,29 +48,19 @@ function startReceiver() {
   return { came: arrivals, taken, url: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) }
 }
 
-interface BenchEnvironment {
-  settings: Record<string, string>
-  db: Db
+interface BenchEnvironment extends BenchServers {
   receiver: ReturnType<typeof startReceiver>
 }
 
 /** Starts a database, Redis and a receiver on loopback, and stops them after `work`. */
 function withReceiver<T>(work: (surroundings: BenchEnvironment) => Promise<T>): Promise<T> {
-  return withDataDir(async (dataDir) => {
-    const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
-    const settings = {
-      MONGODB_URL: mongod.url.replace('/?', '/partner?'),
-      REDIS_URL: redis.url,
-      LOG_LEVEL: 'fatal',
-      WEBHOOKS_ALLOW_PRIVATE: 'on',
-    }
-    const { db, close } = await openDatabase(readConfig(settings))
+  return withServers(async (servers) => {
     const receiver = startReceiver()
-    const result = await work({ settings, db, receiver })
-    receiver.stop()
-    await close()
-    await Promise.all([mongod.close(), redis.stop()])
-    return result
+    try {
+      return await work({ ...servers, receiver })
+    } finally {
+      receiver.stop()
+    }
   })
 }
 

@@ -7,16 +7,21 @@ import { type ServiceProcess, startService } from '../support/processes.ts'
 import { startRedis } from '../support/redis.ts'
 import { withDataDir } from './measure.ts'
 
-/** One service process on servers of its own. */
-export interface BenchService {
+/** A database and Redis for a benchmark, and the settings of a service that uses them. */
+export interface BenchServers {
+  settings: Record<string, string>
   db: Db
-  service: ServiceProcess
   /** The process id of the database server. */
   mongod: number
 }
 
-/** Starts a service, its database and Redis on loopback, and stops them after `work`. */
-export function withService<T>(work: (started: BenchService) => Promise<T>): Promise<T> {
+/** One service process on servers of its own. */
+export interface BenchService extends BenchServers {
+  service: ServiceProcess
+}
+
+/** Starts a database and Redis on loopback, and stops them after `work`. */
+export function withServers<T>(work: (servers: BenchServers) => Promise<T>): Promise<T> {
   return withDataDir(async (dataDir) => {
     const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
     const { pid } = await Bun.file(join(dataDir, 'mongod.json')).json()
@@ -27,13 +32,23 @@ export function withService<T>(work: (started: BenchService) => Promise<T>): Pro
       WEBHOOKS_ALLOW_PRIVATE: 'on',
     }
     const { db, close } = await openDatabase(readConfig(settings))
-    const service = await startService(settings)
     try {
-      return await work({ db, service, mongod: pid })
+      return await work({ settings, db, mongod: pid })
     } finally {
-      await service.stop()
       await close()
       await Promise.all([redis.stop(), mongod.close()])
+    }
+  })
+}
+
+/** Starts a service, its database and Redis on loopback, and stops them after `work`. */
+export function withService<T>(work: (started: BenchService) => Promise<T>): Promise<T> {
+  return withServers(async (servers) => {
+    const service = await startService(servers.settings)
+    try {
+      return await work({ ...servers, service })
+    } finally {
+      await service.stop()
     }
   })
 }
