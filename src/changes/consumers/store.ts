@@ -64,7 +64,7 @@ export async function insertConsumer(db: Db, consumer: Consumer): Promise<boolea
   }
 }
 
-/** What names a consumer. */
+/** The fields that identify a consumer. */
 type ConsumerName = ConsumerSet & Pick<Consumer, 'name'>
 
 /** Moves a consumer forward to a version. Returns false if the consumer is not behind it, or is gone. */

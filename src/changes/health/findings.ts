@@ -42,7 +42,7 @@ export const reportedRequests = 20
 export interface Unread {
   /** Number of changes after the position, up to {@link countedUnread}. */
   count: number
-  /** Version of the oldest of them, which is also its time, see {@link madeAt}; null if there is none. */
+  /** Version of the oldest of them, from which {@link madeAt} tells its age; null if there is none. */
   oldest: Date | null
 }
 

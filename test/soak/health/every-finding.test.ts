@@ -229,8 +229,9 @@ async function findingsOf(partner: Partner) {
   return findings.map(subjectOf)
 }
 
+/** Returns a finding's code and subject. A field that the finding lacks is undefined, which equals a missing one. */
 function subjectOf({ code, feed, consumer }: { code?: string; feed?: string; consumer?: string }) {
-  return { code, ...(feed ? { feed } : {}), ...(consumer ? { consumer } : {}) }
+  return { code, feed, consumer }
 }
 
 function contextOf({ root }: Partner) {

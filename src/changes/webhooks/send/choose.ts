@@ -116,7 +116,7 @@ export function roomFor({ inFlight, inLastSecond }: Pick<Look, 'inFlight' | 'inL
 
 /** The stored hints that are due. */
 interface StoredHints {
-  /** Those that may be attempted: each booking's first. */
+  /** The first hint of each booking, which may be attempted. */
   startable: WaitingDelivery[]
   /** True if others are due for which there is no room. */
   hasMoreStored: boolean
