@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import { shared } from './vitest.shared.ts'
+import { shared } from './tools/vitest/shared.ts'
 
 /** Configuration of `bin/test`, which runs all deterministic tests. */
 export default defineConfig({

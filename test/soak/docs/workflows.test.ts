@@ -14,7 +14,7 @@ async function download(): Promise<string> {
   onTestFinished(() => rm(folder, { recursive: true }))
   for (const name of ['workflows.arazzo.yaml', 'openapi.json'])
     await Bun.write(join(folder, name), await fetch(`${server.url}/${name}`))
-  await cp(join(root, 'redocly.yaml'), join(folder, 'redocly.yaml'))
+  await cp(join(root, 'tools/lint/redocly.yaml'), join(folder, 'redocly.yaml'))
   return folder
 }
 

@@ -1,5 +1,5 @@
 import type { ViteUserConfig } from 'vitest/config'
-import { LongestFirst } from './test/support/longest-first.ts'
+import { LongestFirst } from '../../test/support/longest-first.ts'
 
 const minute = 60_000
 

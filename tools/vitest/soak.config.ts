@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
-import { soakFactor } from './test/support/soak.ts'
-import { shared } from './vitest.shared.ts'
+import { soakFactor } from '../../test/support/soak.ts'
+import { shared } from './shared.ts'
 
 /** Files that measure times so short that nothing else may run at the same time. */
 const alone = ['test/soak/faults/redis-outage.test.ts', 'test/soak/webhooks/origin-turns.test.ts']

@@ -4,18 +4,19 @@
  * collections.
  */
 const neighbourhoods = [
-  ...[
-    'process',
-    'operations',
-    'pages',
-    'certification',
-    'sandbox',
-    'changes',
-    'stays',
-    'inventory',
-    'access',
-  ],
-  ...['http', 'host-clock', 'platform', 'core'],
+  'process',
+  'operations',
+  'pages',
+  'certification',
+  'sandbox',
+  'changes',
+  'stays',
+  'inventory',
+  'access',
+  'http',
+  'host-clock',
+  'platform',
+  'core',
 ]
 
 const downwards = neighbourhoods.map((name, floor) => {
