@@ -6,7 +6,7 @@ import { type ConfigError, readConfig, serversOf } from '../../src/core/config.t
 
 const root = new URL('../..', import.meta.url)
 
-test('the settings table of the README names exactly the existing settings', async () => {
+test('the table of settings.md names exactly the existing settings', async () => {
   const read = new Set<string>()
   const environment = new Proxy({} as Record<string, string>, {
     get: (_, name: string) => {
@@ -15,9 +15,8 @@ test('the settings table of the README names exactly the existing settings', asy
     },
   })
   readConfig(environment)
-  const readme = await readFile(new URL('README.md', root), 'utf8')
-  const table =
-    readme.split('## Settings')[1]?.split('\n## ')[0]?.split('The command line of a partner')[0] ?? ''
+  const page = await readFile(new URL('docs/settings.md', root), 'utf8')
+  const table = page.split('\n## The command line of a partner')[0] ?? ''
   const rows = table.split('\n').filter((line) => line.startsWith('| `'))
   const named = rows.flatMap((row) =>
     [...(row.split('|')[1] ?? '').matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name),

@@ -12,7 +12,13 @@ test('the document passes a strict third-party linter', async () => {
   onTestFinished(() => rm(folder, { recursive: true }))
   const document = (await service.send('GET', '/openapi.json')).text
   await writeFile(join(folder, 'openapi.json'), document)
-  const lint = ['node_modules/.bin/redocly', 'lint', '--config', 'tools/lint/redocly.yaml', join(folder, 'openapi.json')]
+  const lint = [
+    'node_modules/.bin/redocly',
+    'lint',
+    '--config',
+    'tools/lint/redocly.yaml',
+    join(folder, 'openapi.json'),
+  ]
   const child = Bun.spawn([process.execPath, '--bun', ...lint], {
     cwd: root,
     env: { ...process.env, REDOCLY_TELEMETRY: 'off' },
