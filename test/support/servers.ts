@@ -55,13 +55,22 @@ async function startMongod(dataDir: string) {
 }
 
 /**
+ * Starts a Redis. In a quick run on a machine without one, the services count on their own, and `quick.ts` leaves out the
+ * tests that need it.
+ */
+async function startRedisIfInstalled() {
+  if (process.env.QUICK_TESTS !== '1' || Bun.which('redis-server')) return startRedis()
+  return { url: '', stop: async () => {} }
+}
+
+/**
  * Starts one real `mongod`, one `redis-server` and two service processes for the whole run. Tests are isolated by host
  * and key.
  */
 export default async function setup(project: TestProject) {
   const temporary = await temporaryFolder()
   const dataDir = await dataFolder()
-  const [mongod, redis] = await Promise.all([startMongod(dataDir), startRedis()])
+  const [mongod, redis] = await Promise.all([startMongod(dataDir), startRedisIfInstalled()])
   const environment = environmentOf(mongod.url, redis.url)
   const [one, other] = await Promise.all([startService(environment), startService(environment)])
   project.provide('mongodbUrl', mongod.url)
