@@ -17,7 +17,7 @@ const programs = {
   chromium: ['support/browser', 'chromium'],
   nginx: ['support/nginx', "'nginx'", '/nginx/'],
   prometheus: ['support/prometheus', 'promtool'],
-  openssl: ['support/tls', 'support/certificates', "'openssl'"],
+  openssl: ['support/tls', 'support/certificates', 'support/nginx', "'openssl'"],
   'systemd-analyze': ['systemd-analyze'],
   'redis-server': ['redisUrl', 'support/redis', 'support/databases'],
 }
