@@ -1,6 +1,6 @@
 import type { ErrorKind } from '../core/errors.ts'
 import type { Access } from './access.ts'
-import { idempotencyKeyLength } from './idempotency/idempotency.ts'
+import { idempotencyKeyLength } from './idempotency/key.ts'
 
 const idempotencyKey = {
   name: 'Idempotency-Key',
