@@ -20,6 +20,7 @@ import { addFacts, factsOfUnread, withFacts } from './http/facts.ts'
 import { operationsOf } from './http/operations.ts'
 import { requestLog } from './http/request-log.ts'
 import { roots } from './http/roots.ts'
+import { mount, type Routes } from './http/route.ts'
 import { secureTransport, securityHeaders } from './http/security-headers.ts'
 import { mayStayUnread, respondBeforeBody } from './http/unread-body.ts'
 import { availabilityRoutes } from './inventory/availability/routes.ts'
@@ -83,15 +84,16 @@ export function createApp(
     .use(metricsRoutes(live, metrics))
     .use(jwksRoutes(live))
     .use(securityTextRoutes(live))
-    .group(roots.live, (v1) => v1.use(v1Routes(live)))
-    .group(roots.sandbox, (environment) =>
-      environment
-        .use(v1Routes(sandbox))
-        .use(sandboxRoutes(sandbox))
-        .use(scenarioRoutes(sandbox))
-        .use(clockRoutes(sandbox))
-        .use(certificationRoutes(sandbox))
-        .use(faultRoutes(sandbox, () => operations)),
+    .use(mount(roots.live, sharedRoutes(live)))
+    .use(
+      mount(roots.sandbox, [
+        ...sharedRoutes(sandbox),
+        sandboxRoutes(sandbox),
+        scenarioRoutes(sandbox),
+        clockRoutes(sandbox),
+        certificationRoutes(sandbox),
+        faultRoutes(sandbox, () => operations),
+      ]),
     )
   const operations = operationsOf(app.routes)
   app.wrap((handle, request) => {
@@ -127,23 +129,25 @@ function isDeletionAtSlash({ method, url }: Request): boolean {
   return method === 'DELETE' && new URL(url).pathname.endsWith('/')
 }
 
-/** The routes of the contract, one `.use()` per feature. */
-function v1Routes(app: AppContext) {
-  return new Elysia()
-    .use(hostRoutes(app))
-    .use(keyRoutes(app))
-    .use(requestRoutes(app))
-    .use(userRoutes(app))
-    .use(listingRoutes(app))
-    .use(bookingRoutes(app))
-    .use(messageRoutes(app, findBooking))
-    .use(providerKeyRoutes(app))
-    .use(availabilityRoutes(app))
-    .use(nightRoutes(app))
-    .use(rateRoutes(app))
-    .use(feedRoutes(app))
-    .use(digestRoutes(app))
-    .use(consumerRoutes(app))
-    .use(integrationHealthRoutes(app))
-    .use(webhookRoutes(app))
+/** The routes that live data and the sandbox share, a list for each feature. */
+function sharedRoutes(app: AppContext): Pick<Routes, 'declared'>[] {
+  return [
+    hostRoutes(app),
+    keyRoutes(app),
+    requestRoutes(app),
+    userRoutes(app),
+    listingRoutes(app),
+    bookingRoutes(app),
+    messageRoutes(app, findBooking),
+    providerKeyRoutes(app),
+    availabilityRoutes(app),
+    nightRoutes(app),
+    rateRoutes(app),
+    feedRoutes(app),
+    digestRoutes(app),
+    consumerRoutes(app, 'bookings'),
+    consumerRoutes(app, 'messages'),
+    integrationHealthRoutes(app),
+    webhookRoutes(app),
+  ]
 }

@@ -1,9 +1,7 @@
-import { Elysia } from 'elysia'
 import { toTimestampOrNull } from '../core/clock.ts'
 import type { Access } from '../http/access.ts'
-import { Confirmation, Envelope, ok } from '../http/envelope.ts'
-import { guard } from '../http/guard.ts'
-import { parsePathId } from '../http/path-ids.ts'
+import { Confirmation, created, Envelope, ok } from '../http/envelope.ts'
+import { routes } from '../http/route.ts'
 import { output, responseObject } from '../http/schema/fields.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
 import { courseOf } from './course/course.ts'
@@ -21,16 +19,13 @@ import { findCertification, listCertifications } from './store.ts'
 export function certificationRoutes(app: SandboxContext) {
   const access: Access = { permission: 'any', window: 'insight', environment: 'skips' }
   const accessToOne: Access = { ...access, errors: ['not_found'] }
-  const find = ({ caller, params }: { caller: { keyId: number }; params: { id: string } }) =>
-    findCertification(app.db, caller.keyId, parsePathId(params.id))
+  const find = ({ caller, params }: { caller: { keyId: number }; params: { id: number | undefined } }) =>
+    findCertification(app.db, caller.keyId, params.id)
   const read = async (certification: Certification) =>
     serializeCertification(certification, await progressOf(app, certification))
-  return new Elysia({ prefix: '/certifications', tags: ['Sandbox'] })
-    .use(guard(app))
+  return routes(app, { prefix: '/certifications', tags: ['Sandbox'] })
     .get(
       '',
-      async (context) =>
-        ok(context, await Promise.all((await listCertifications(app.db, context.caller.keyId)).map(read))),
       {
         access,
         response: {
@@ -38,14 +33,11 @@ export function certificationRoutes(app: SandboxContext) {
         },
         detail: { operationId: 'listSandboxCertifications', summary: 'List the certifications' },
       },
+      async (context) =>
+        ok(context, await Promise.all((await listCertifications(app.db, context.caller.keyId)).map(read))),
     )
     .post(
       '',
-      async (context) => {
-        const { profiles, seed = null } = context.body
-        const started = await startCertification(app, context.caller, { profiles, seed })
-        return context.status(201, ok(context, serializeCertification(started)))
-      },
       {
         access: { ...access, body: 'json', errors: ['forbidden', 'conflict'] },
         body: CertificationStart,
@@ -57,32 +49,37 @@ export function certificationRoutes(app: SandboxContext) {
             'Clears the sandbox of this key, fills it with 130 bookings, and plays a course of changes and faults. Point your product at the sandbox, and follow `next`.',
         },
       },
+      async (context) => {
+        const { profiles, seed = null } = context.body
+        const started = await startCertification(app, context.caller, { profiles, seed })
+        return created(context, serializeCertification(started))
+      },
     )
-    .get('/:id', async (context) => ok(context, await read(await find(context))), {
-      access: accessToOne,
-      response: { 200: Envelope(CertificationView) },
-      detail: { operationId: 'getSandboxCertification', summary: 'Read a certification' },
-    })
+    .get(
+      '/:id',
+      {
+        access: accessToOne,
+        response: { 200: Envelope(CertificationView) },
+        detail: { operationId: 'getSandboxCertification', summary: 'Read a certification' },
+      },
+      async (context) => ok(context, await read(await find(context))),
+    )
     .delete(
       '/:id',
+      {
+        access: accessToOne,
+        response: { 200: Envelope(Confirmation) },
+        detail: { operationId: 'endSandboxCertification', summary: 'End a certification' },
+      },
       async (context) => {
         const certification = await find(context)
         if (certification.status === 'running')
           await endCertification(app, certification, 'failed', 'The certification was deleted')
         return ok(context, { message: 'The certification has ended' })
       },
-      {
-        access: accessToOne,
-        response: { 200: Envelope(Confirmation) },
-        detail: { operationId: 'endSandboxCertification', summary: 'End a certification' },
-      },
     )
     .put(
       '/:id/state',
-      async (context) => {
-        const { bookings } = context.body
-        return ok(context, serializeCertification(await judgeState(app, await find(context), bookings)))
-      },
       {
         access: { ...accessToOne, body: 'bookings', errors: ['not_found', 'conflict'] },
         body: CertificationState,
@@ -94,10 +91,13 @@ export function certificationRoutes(app: SandboxContext) {
             'Accepted only once, when `next` asks for it; sent as JSON, or as ndjson with one booking per line',
         },
       },
+      async (context) => {
+        const { bookings } = context.body
+        return ok(context, serializeCertification(await judgeState(app, await find(context), bookings)))
+      },
     )
     .get(
       '/:id/report',
-      async (context) => ok(context, { report: await reportOf(app, context.caller, await find(context)) }),
       {
         access: { ...accessToOne, errors: ['not_found', 'conflict'] },
         response: {
@@ -113,6 +113,7 @@ export function certificationRoutes(app: SandboxContext) {
           summary: 'Read the signed report of a certification',
         },
       },
+      async (context) => ok(context, { report: await reportOf(app, context.caller, await find(context)) }),
     )
 }
 

@@ -109,10 +109,10 @@ export const bookingFeed: Feed<BookingChange, ChangeFilter> = {
   event: 'booking.changed',
   parameters: bookingParameters,
   async filterOf(db, owner_id, { listing_id, checkout_after }) {
-    if (listing_id !== undefined) await findListing(db, owner_id, Number(listing_id))
+    if (listing_id !== undefined) await findListing(db, owner_id, listing_id)
     return {
       owner_id,
-      ...(listing_id === undefined ? {} : { listing_id: Number(listing_id) }),
+      ...(listing_id === undefined ? {} : { listing_id }),
       ...(checkout_after === undefined ? {} : { checkout_at: { $gte: checkout_after } }),
     }
   },
@@ -136,10 +136,10 @@ export const messageFeed: Feed<StoredMessage, MessageFilter> = {
   event: 'message.created',
   parameters: messageParameters,
   async filterOf(db, owner_id, { booking_id, sender }) {
-    if (booking_id !== undefined) await findBooking(db, owner_id, Number(booking_id))
+    if (booking_id !== undefined) await findBooking(db, owner_id, booking_id)
     return {
       owner_id,
-      ...(booking_id === undefined ? {} : { booking_id: Number(booking_id) }),
+      ...(booking_id === undefined ? {} : { booking_id }),
       ...(sender === undefined ? {} : { sender }),
     }
   },

@@ -1,4 +1,4 @@
-import type { ErrorKind, Problem } from '../core/errors.ts'
+import type { ErrorKind } from '../core/errors.ts'
 import type { Permission } from './permissions.ts'
 
 /**
@@ -16,17 +16,6 @@ export interface LimitState {
   waitMilliseconds: number
 }
 
-/** The parts of a request that a route's `check` and `current` receive before the body is validated. */
-export interface CheckInput {
-  /** The fields of the request's `Caller` that are needed to find a resource. */
-  caller: { ownerId: number; keyId: number }
-  params: Record<string, string | undefined>
-  /** The body as it was sent. */
-  body: Record<string, unknown>
-  /** Current time in the caller's environment. */
-  now: Date
-}
-
 /** A route's requirements, which are checked before its handler runs. */
 export interface Access {
   /** Permission that the key must have; `any` if none is required. */
@@ -36,14 +25,6 @@ export interface Access {
    * `bookings` also accepts one booking per line, and `optional` reads a missing body as `{}`.
    */
   body?: 'json' | 'bulk' | 'optional' | 'bookings'
-  /** Returns problems that the body's schema cannot detect, to be reported together with the schema's own. */
-  check?: (request: CheckInput) => Problem[]
-  /**
-   * Returns the resource that the request changes, as a GET would return it. A field that is sent with its current
-   * value is not reported as ignored, so a client can send a resource back exactly as it was read (decisions §27). May
-   * throw `not_found`.
-   */
-  current?: (request: CheckInput) => Promise<unknown>
   /** The path contains the name of an integration provider. */
   provider?: true
   /** The route accepts an `Idempotency-Key`. */

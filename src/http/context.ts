@@ -12,7 +12,7 @@ import type { LimitState, RateWindow } from './access.ts'
 import type { HeldRequests } from './held-requests.ts'
 import type { IdSource } from './ids.ts'
 import type { Permission } from './permissions.ts'
-import type { Arrival, RequestEntry, Visit } from './request.ts'
+import type { Entry, RequestEntry, Visit } from './request.ts'
 import type { EnvironmentName } from './roots.ts'
 
 /** A route's external dependencies. They are passed in, never imported, so the same routes serve both environments. */
@@ -52,7 +52,7 @@ export interface Webhooks {
 export interface Environment {
   name: EnvironmentName
   /** Adds the environment's own steps to a request. Absent on live data, which has no such steps. */
-  visit?(arrival: Arrival): Visit
+  visit?(entry: Entry): Visit
 }
 
 /** The key and host behind a request, and the rate limiter's decision on the request. */

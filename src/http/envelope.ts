@@ -1,13 +1,14 @@
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { mayContainApiKey } from './api-key-format.ts'
 import { Pagination } from './pagination.ts'
+import type { ResponseSettings } from './request.ts'
 import { output, responseObject, withTitle } from './schema/fields.ts'
 
-/** The part of a request's context that is needed to build its response. */
+/** The part of a request that is needed to build its response. */
 export interface ResponseContext {
   caller?: { isSandbox: boolean }
   facts?: { ignored?: string[] }
-  set: { headers: Record<string, string | number | undefined> }
+  set: ResponseSettings
 }
 
 const acceptable = /^[A-Za-z0-9._-]{1,128}$/
@@ -26,6 +27,12 @@ export function requestIdOf({ set }: Pick<ResponseContext, 'set'>): string | und
 /** Returns the contract's success envelope `{ data, meta }`. */
 export function ok<T, M extends object = Record<never, never>>(context: ResponseContext, data: T, meta?: M) {
   return { data, meta: { ...metaOf(context), ...(meta as M) } }
+}
+
+/** Returns the contract's success envelope, and sets the status to 201. */
+export function created<T>(context: ResponseContext, data: T) {
+  context.set.status = 201
+  return ok(context, data)
 }
 
 /** Returns the `meta` fields that every success response has. */

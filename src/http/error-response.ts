@@ -3,9 +3,9 @@ import { DomainError, type ErrorKind } from '../core/errors.ts'
 import { ClockSkewError } from '../platform/mongo/clock-watch.ts'
 import { isUnreachable } from '../platform/mongo/errors.ts'
 import { releaseBody } from './body.ts'
-import { type ResponseContext, requestIdOf } from './envelope.ts'
+import { requestIdOf } from './envelope.ts'
 import { loggedPath } from './logged-path.ts'
-import type { RequestFacts, ShownError } from './request.ts'
+import type { RequestFacts, ResponseSettings, ShownError } from './request.ts'
 import { maxProblems } from './schema/problems.ts'
 import { agentsLink } from './security-headers.ts'
 
@@ -45,8 +45,9 @@ export class ReadyResponse extends Error {
 const unreachableSeconds = 5
 
 interface FailureContext {
-  set: ResponseContext['set'] & { status?: number | string }
-  code: unknown
+  set: ResponseSettings
+  /** Elysia's code of an error that it threw itself. */
+  code?: unknown
   error: unknown
   request: Request
   facts: Pick<RequestFacts, 'incomingBody'>

@@ -27,41 +27,37 @@ interface LoggedContext {
 export function requestLog({ log, metrics, journal }: Pick<AppContext, 'log' | 'metrics' | 'journal'>) {
   // The log line contains nothing to redact, and searching it for secrets would cost as much as writing it.
   const lines = log.child({}, { redact: [] })
-  return new Elysia({ name: 'request-log' })
-    .mapResponse({ as: 'global' }, (context) => {
-      withFacts(context).facts.answeredAt = performance.now()
+  return new Elysia({ name: 'request-log' }).onAfterResponse({ as: 'global' }, (raw) => {
+    const context: LoggedContext = withFacts(raw)
+    const { facts } = context
+    const { trace, key, heldMilliseconds } = facts
+    releaseBody(facts.incomingBody)
+    const entry = toEntry(context)
+    const route = routeOf(context)
+    const { method, status } = entry
+    const ids = { host_id: key?.hostId, key_id: key?.id }
+    trace?.note?.({ request: { method, route }, status, ...ids })
+    trace?.end?.(status >= 500)
+    metrics.observeRequest(method, route, status, entry.duration_ms / 1000)
+    lines.info({
+      request_id: entry.request_id ?? undefined,
+      trace_id: trace?.traceparent.slice(3, 35),
+      ...ids,
+      method,
+      route,
+      status,
+      duration_ms: entry.duration_ms,
+      // The address of a request with a usable key is in the key's journal.
+      ...(status === 401 ? { address: facts.address } : {}),
+      ...(heldMilliseconds > 0 ? { held_ms: Math.round(heldMilliseconds) } : {}),
     })
-    .onAfterResponse({ as: 'global' }, (raw) => {
-      const context: LoggedContext = withFacts(raw)
-      const { facts } = context
-      const { trace, key, heldMilliseconds } = facts
-      releaseBody(facts.incomingBody)
-      const entry = toEntry(context)
-      const route = routeOf(context)
-      const { method, status } = entry
-      const ids = { host_id: key?.hostId, key_id: key?.id }
-      trace?.note?.({ request: { method, route }, status, ...ids })
-      trace?.end?.(status >= 500)
-      metrics.observeRequest(method, route, status, entry.duration_ms / 1000)
-      lines.info({
-        request_id: entry.request_id ?? undefined,
-        trace_id: trace?.traceparent.slice(3, 35),
-        ...ids,
-        method,
-        route,
-        status,
-        duration_ms: entry.duration_ms,
-        // The address of a request with a usable key is in the key's journal.
-        ...(status === 401 ? { address: facts.address } : {}),
-        ...(heldMilliseconds > 0 ? { held_ms: Math.round(heldMilliseconds) } : {}),
-      })
-      if (facts.isUnauthenticated) journal.countFailure(clientNetwork(entry.address), entry)
-      if (!key) return
-      journal.record(key, entry, {
-        isListed: status >= 400 || !facts.readsOwnKey,
-        isCounted: facts.isCounted ?? false,
-      })
+    if (facts.isUnauthenticated) journal.countFailure(clientNetwork(entry.address), entry)
+    if (!key) return
+    journal.record(key, entry, {
+      isListed: status >= 400 || !facts.readsOwnKey,
+      isCounted: facts.isCounted ?? false,
     })
+  })
 }
 
 /** Maximum number of problems that the log keeps per error. */
@@ -79,10 +75,10 @@ function routeOf({ route }: LoggedContext): string {
 
 /** Returns the journal entry for a completed request. */
 function toEntry(context: LoggedContext): RequestEntry {
-  const { request, path, set, facts, error } = context
+  const { request, path, set, facts } = context
   const route = routeOf(context)
   const { at, startedAt, answeredAt = performance.now(), address = '', visit } = facts
-  const failure = shownErrorOf(error)
+  const failure = shownErrorOf(facts.error ?? context.error)
   const response = context.responseValue ?? context.response
   const isResponse = response instanceof Response
   const status = isResponse ? response.status : Number(set.status ?? 200)

@@ -24,6 +24,48 @@ export interface RequestInput {
   readonly body: Record<string, unknown> | undefined
 }
 
+/** A request as it arrives at its route. */
+export interface Arrival {
+  request: Request
+  /** Path pattern of the matched route. */
+  route: string
+  params: Record<string, string> | undefined
+  set: ResponseSettings
+  server: { requestIP(request: Request): { address: string } | null } | null
+  facts: RequestFacts
+}
+
+/** Status and headers of a response that is being prepared. */
+export interface ResponseSettings {
+  status?: number | string
+  headers: Record<string, string | number | undefined>
+}
+
+/** A request that the pipeline has accepted, as a handler gets it. */
+export interface Accepted<Params extends object = object, Query = unknown, Body = unknown> {
+  request: Request
+  /** Path pattern of the matched route. */
+  route: string
+  facts: RequestFacts
+  set: ResponseSettings
+  caller: Caller
+  params: Params
+  query: Query
+  body: Body
+  sent: RequestInput
+}
+
+/** The parts of a request that a route's `check` and `current` get before the body is checked. */
+export interface Unchecked<Params extends object = object> {
+  /** The fields of the {@link Caller} that are needed to find a resource. */
+  caller: { ownerId: number; keyId: number }
+  params: Params
+  /** The body as it was sent. */
+  body: Record<string, unknown>
+  /** Current time in the caller's environment. */
+  now: Date
+}
+
 /**
  * The facts about a request, apart from the {@link Caller} and the {@link RequestInput}, which handlers receive. Each fact
  * is set on arrival or as soon as it is known, so that the log, the metrics and the journal record refused requests too.
@@ -52,38 +94,43 @@ export interface RequestFacts {
    */
   readsOwnKey?: boolean
   /** The environment's steps around the request; absent on live data, and on routes that skip these steps. */
-  visit?: Visit
+  visit?: Visit | undefined
   /** Paths of the fields of the body that were ignored, at most 20 (decisions §27). Absent until the body is valid. */
   ignored?: string[]
+  /** The query as it was sent, with integers and lists in the form of the route; absent until it has been read. */
+  query?: Record<string, unknown>
+  /** Absent until the body has been read. */
+  sent?: RequestInput
+  /** The error that the request was refused with. */
+  error?: unknown
   /** `performance.now()` when the response was ready. In a busy process, the request may be logged much later. */
   answeredAt?: number
 }
 
 /** A request whose key is known, as it enters an environment. */
-export interface Arrival {
+export interface Entry {
   request: Request
   facts: RequestFacts
   /** Path pattern of the matched route. */
   route: string
   access: Access
   limits: LimitState & { key: { id: number } }
-  set: { status?: number | string; headers: Record<string, string | number | undefined> }
+  set: ResponseSettings
 }
 
-/** The steps that an environment adds to a request, in the order in which the guard runs them. */
+/** The sandbox's part in a request, in the order of the pipeline. */
 export interface Visit {
-  /** Runs before the guard refuses a request that exceeds the rate limit. */
-  refuse(): Promise<void>
-  /** Runs after the rate limit and address checks. May throw to respond instead of the route. */
-  enter(): Promise<void>
+  /**
+   * Runs after the rate limit and address checks, for a request that exceeds the limit too. May throw to respond instead
+   * of the route.
+   */
+  enter(isAllowed: boolean): Promise<void>
   /** Runs after the permission check. Returns the id of the sandbox, which owns the request's data instead of the host. */
   open(): Promise<number>
-  /** Runs before the handler of a write. May throw to refuse the write. */
-  beforeWrite(): Promise<void>
-  /** Runs after the handler of a write, unless a stored response is replayed. */
-  afterWrite(body: RequestInput['body']): Promise<void>
+  /** Runs the handler of a write, or throws to refuse the write. */
+  write(run: () => Promise<object>, body: RequestInput['body']): Promise<object>
   /** Runs once the response is ready. Sends or replaces the response. */
-  respond(answered: Exchange, send: () => Sent | undefined): Promise<Sent | undefined>
+  respond(answer: object, send: () => Sent): Promise<Sent>
   /** Maximum time, in seconds, for which the request may be held; undefined if there is no limit. */
   readonly maxHoldSeconds: number | undefined
   /** Name of the fault to show in the request's log entry; undefined if there is none. */
@@ -97,15 +144,6 @@ export interface Visit {
 
 /** What Elysia is given to send: a finished response, or JSON text, which it sends with the context's headers. */
 export type Sent = Response | string
-
-/** A request with its response. */
-export interface Exchange {
-  query: unknown
-  /** Absent if the request was refused before its input was read. */
-  sent?: RequestInput
-  /** The handler's envelope, with or without a status, or a finished `Response`, such as an error response. */
-  response: unknown
-}
 
 /** A request as its key's log shows it, without its body, headers or query (decisions §18). */
 export interface RequestEntry {

@@ -3,45 +3,44 @@ import { type DomainError, rateLimited } from '../core/errors.ts'
 import { matches, strongTag } from './cached-content.ts'
 import { type ResponseContext, requestIdOf } from './envelope.ts'
 import { ByteBudget, collectGarbageOccasionally } from './memory.ts'
-import type { Sent } from './request.ts'
+import type { RequestFacts, ResponseSettings, Sent } from './request.ts'
 
 /** The operating system accepts this many bytes in one write, so smaller responses never wait in memory. */
 const smallBytes = 64 * 1024
 const pieceBytes = 64 * 1024
 
-interface HandledRequest {
+/** A request that is answered. */
+interface Answered {
   request: Request
-  response: unknown
-  set: { status?: number | string; headers: Record<string, string | number | undefined> }
-  caller?: { keyId: number } | undefined
+  facts: RequestFacts
+  set: ResponseSettings
 }
 
 /**
- * Sends an envelope as JSON text. A large envelope is sent in pieces as the client reads it. There is a limit on how
- * many bytes a key's slow clients may leave unread, and for how long.
+ * Sends an envelope as JSON text, and a finished `Response` as it is. A large envelope is sent in pieces as the client
+ * reads it. There is a limit on how many bytes a key's slow clients may leave unread, and for how long.
  *
  * @param isConditional true for a route that sends an entity tag and responds 304 if the client already has that tag
- * @returns undefined for a response that Elysia sends unchanged: a `Response`, or one of its own status objects
  * @throws DomainError `rate_limit` while too many bytes of the key's responses are unread
  */
 export function sendEnvelope(
-  { request, response, set, caller }: HandledRequest,
+  { request, facts, set }: Answered,
+  answer: object | Response,
   isConditional = false,
-): Sent | undefined {
-  if (!caller || (response as object | null)?.constructor !== Object) return undefined
+): Sent {
+  if (answer instanceof Response) return answer
   const headers = set.headers as Record<string, string>
-  const text = isConditional ? tagEnvelope(response as Envelope, headers) : JSON.stringify(response)
+  const text = isConditional ? tagEnvelope(answer as Envelope, headers) : JSON.stringify(answer)
   if (headers.etag !== undefined && matches(request.headers.get('if-none-match'), headers.etag))
     return new Response(null, { status: 304, headers })
   headers['content-type'] = 'application/json'
   if (text.length > smallBytes) {
     const bytes = Buffer.from(text)
     collectGarbageOccasionally(bytes.length)
+    const keyId = facts.key?.id ?? 0
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     // The write has been carried out, so its response is sent no matter how much response data is still unread.
-    const release = isRead
-      ? reserveUnsent(caller.keyId, bytes.length)
-      : reserveUnsentIfPossible(caller.keyId, bytes.length)
+    const release = isRead ? reserveUnsent(keyId, bytes.length) : reserveUnsentIfPossible(keyId, bytes.length)
     return sendInPieces([bytes], release, set)
   }
   // Elysia sends a string as it is, but would rebuild a `Response`.
@@ -70,7 +69,7 @@ function tagEnvelope({ data, meta }: Envelope, headers: Record<string, string>):
 function sendInPieces(
   whole: Uint8Array<ArrayBuffer>[],
   release: () => void,
-  { status, headers }: HandledRequest['set'],
+  { status, headers }: ResponseSettings,
 ): Response {
   const pieces = piecesOf(whole)
   const next = async () => pieces.next().value ?? null

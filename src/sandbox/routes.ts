@@ -1,8 +1,6 @@
-import { Elysia } from 'elysia'
 import type { Access } from '../http/access.ts'
-import { Confirmation, Envelope, ok } from '../http/envelope.ts'
-import { guard } from '../http/guard.ts'
-import { parsePathId } from '../http/path-ids.ts'
+import { Confirmation, created, Envelope, ok } from '../http/envelope.ts'
+import { routes } from '../http/route.ts'
 import { responseObject } from '../http/schema/fields.ts'
 import { findBooking } from '../stays/bookings/store.ts'
 import { replyAsGuest } from '../stays/messages/conversation.ts'
@@ -17,34 +15,33 @@ import { clearSandboxes } from './lifecycle/end.ts'
  */
 export function sandboxRoutes(app: SandboxContext) {
   const access: Access = { permission: 'bookings.write', errors: ['not_found', 'conflict'] }
-  return new Elysia({ tags: ['Sandbox'] })
-    .use(guard(app))
+  return routes(app, { tags: ['Sandbox'] })
     .delete(
       '',
-      async (context) => {
-        await clearSandboxes(app, { key_id: context.caller.keyId })
-        return ok(context, { message: 'The sandbox was cleared; the next request opens a fresh sandbox' })
-      },
       {
         access: { permission: 'any', environment: 'skips' },
         response: { 200: Envelope(Confirmation) },
         detail: { operationId: 'clearSandbox', summary: 'Clear the sandbox of this key' },
       },
+      async (context) => {
+        await clearSandboxes(app, { key_id: context.caller.keyId })
+        return ok(context, { message: 'The sandbox was cleared; the next request opens a fresh sandbox' })
+      },
     )
     .post(
       '/bookings/:booking_id/messages/guest',
-      async (context) => {
-        const { ownerId: sandboxId } = context.caller
-        const { text } = context.body.message
-        const id = parsePathId(context.params.booking_id)
-        const message = await replyAsGuest(app, () => findBooking(app.db, sandboxId, id), text)
-        return context.status(201, ok(context, { message: serializeMessage(message) }))
-      },
       {
         access: { ...access, body: 'json' },
         body: MessageCreate,
         response: { 201: Envelope(responseObject({ message: Message }, 'Stored message')) },
         detail: { operationId: 'replyAsSandboxGuest', summary: 'Reply as the guest of a sandbox booking' },
+      },
+      async (context) => {
+        const { ownerId: sandboxId } = context.caller
+        const { text } = context.body.message
+        const id = context.params.booking_id
+        const message = await replyAsGuest(app, () => findBooking(app.db, sandboxId, id), text)
+        return created(context, { message: serializeMessage(message) })
       },
     )
 }

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { DomainError } from '../core/errors.ts'
 import type { AppContext } from '../http/context.ts'
 import { requestIdOf } from '../http/envelope.ts'
-import type { Arrival, Exchange, RequestInput, Sent, Visit } from '../http/request.ts'
+import type { Entry, RequestInput, ResponseSettings, Sent, Visit } from '../http/request.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import type { SandboxClocks } from './clock/clocks.ts'
 import { takeRequestFault } from './faults/choose.ts'
@@ -57,7 +57,7 @@ const refusedMilliseconds = 1000
 const maxRefusedKeys = 10_000
 
 /** Returns a function that creates the sandbox's {@link Visit} for a request (decisions §13 and §22). */
-export function visitsOf(sandboxes: Sandboxes): (arrival: Arrival) => Visit {
+export function visitsOf(sandboxes: Sandboxes): (entry: Entry) => Visit {
   const refused = new LRUCache<number, Promise<OpenSandbox | null>>({
     max: maxRefusedKeys,
     ttl: refusedMilliseconds,
@@ -67,7 +67,7 @@ export function visitsOf(sandboxes: Sandboxes): (arrival: Arrival) => Visit {
     refused.set(keyId, finding, { noUpdateTTL: true })
     return finding
   }
-  return (arrival) => new SandboxVisit(sandboxes, arrival, findRefused)
+  return (entry) => new SandboxVisit(sandboxes, entry, findRefused)
 }
 
 /**
@@ -85,25 +85,22 @@ class SandboxVisit implements Visit {
 
   constructor(
     private readonly sandboxes: Sandboxes,
-    private readonly arrival: Arrival,
+    private readonly entry: Entry,
     private readonly findRefused: (keyId: number) => Promise<OpenSandbox | null>,
   ) {}
 
-  /** Finds the sandbox, so that a refused request is observed too. Products are graded on how they react to a 429. */
-  async refuse(): Promise<void> {
-    this.sandbox = await this.findRefused(this.keyId)
-    this.at = this.sandboxes.clockWatch.databaseNow()
-  }
-
   /**
-   * Finds the key's open sandbox, if any, and injects the fault that its rules select for the request.
+   * Finds the key's open sandbox, if any, and injects the fault that its rules select for the request. A request that
+   * exceeds the limit is only observed, because products are graded on how they react to a 429.
    *
    * @throws DomainError `conflict` if the route controls the sandbox while a certification is running in it
    */
-  async enter(): Promise<void> {
-    const { access, set } = this.arrival
-    this.use(await findSandbox(this.sandboxes, this.keyId))
+  async enter(isAllowed: boolean): Promise<void> {
+    const { access, set } = this.entry
+    if (isAllowed) this.use(await findSandbox(this.sandboxes, this.keyId))
+    else this.sandbox = await this.findRefused(this.keyId)
     this.at = this.sandboxes.clockWatch.databaseNow()
+    if (!isAllowed) return
     if (access.environment === 'steers') {
       if (!this.isObserved) return
       throw new DomainError('conflict', 'A certification is running and controls this sandbox until it ends')
@@ -113,7 +110,7 @@ class SandboxVisit implements Visit {
     if (!fault) return
     this.fault = fault.fault
     if (!this.isObserved) set.headers['sandbox-fault'] = fault.fault
-    await injectFault(this.sandboxes, fault, this.arrival)
+    await injectFault(this.sandboxes, fault, this.entry)
   }
 
   async open(): Promise<number> {
@@ -121,23 +118,28 @@ class SandboxVisit implements Visit {
     return this.sandboxId
   }
 
-  async beforeWrite(): Promise<void> {
+  /** Runs the handler of a write, and records the write unless a stored response is replayed. */
+  async write(run: () => Promise<object>, body: RequestInput['body']): Promise<object> {
     if (this.sandbox) await requireRoom(this.sandboxes, this.sandbox)
+    const answer = await run()
+    const isReplayed = answer instanceof Response && answer.headers.has('idempotent-replayed')
+    if (!isReplayed) await this.record(body)
+    return answer
   }
 
-  /** Records the write and an upper bound on the sandbox's growth. This also extends the sandbox's lifetime. */
-  async afterWrite(body: RequestInput['body']): Promise<void> {
+  /** Records a write and an upper bound on the sandbox's growth. This also extends the sandbox's lifetime. */
+  private async record(body: RequestInput['body']): Promise<void> {
     const items = Array.isArray(body?.data) ? body.data.length : 1
     const bytes = body ? Buffer.byteLength(JSON.stringify(body)) : 0
     await recordWrite(this.sandboxes, this.sandboxId, { documents: items * documentsPerItem, bytes })
   }
 
-  async respond(answered: Exchange, send: () => Sent | undefined): Promise<Sent | undefined> {
-    await this.report(answered)
+  async respond(answer: object, send: () => Sent): Promise<Sent> {
+    await this.report(answer)
     const { fault } = this
     const sent = send()
     if (fault !== 'lost_response' && fault !== 'cut_response') return sent
-    const response = toResponse(sent ?? answered.response, this.arrival.set)
+    const response = toResponse(sent, this.entry.set)
     this.spoiledStatus = response.status
     return truncateResponse(fault, response)
   }
@@ -156,7 +158,7 @@ class SandboxVisit implements Visit {
   }
 
   private get keyId(): number {
-    return this.arrival.limits.key.id
+    return this.entry.limits.key.id
   }
 
   private get sandboxId(): number {
@@ -174,51 +176,37 @@ class SandboxVisit implements Visit {
 
   /** Counts the request against the sandbox's rules. Returns the fault to inject, or null. */
   private async takeFault(): Promise<Fault | null> {
-    const { sandbox, sandboxes, arrival } = this
+    const { sandbox, sandboxes, entry } = this
     // The response to a HEAD request has no body, so it can be neither lost nor cut.
-    if (arrival.request.method === 'HEAD') return null
-    const route = `${arrival.request.method} ${arrival.route}`
+    if (entry.request.method === 'HEAD') return null
+    const route = `${entry.request.method} ${entry.route}`
     return sandbox?.rules.length ? takeRequestFault(sandboxes.db, sandbox, route, this.at) : null
   }
 
   /** Reports the request to the observer. Without an injected fault, a disconnected client is reported as `broken`. */
-  private async report(answered: Exchange): Promise<void> {
-    const { sandbox, sandboxes, arrival, at, sandboxId, keyId } = this
+  private async report(answer: object): Promise<void> {
+    const { sandbox, sandboxes, entry, at, sandboxId, keyId } = this
     if (sandbox?.observer_id == null) return
-    const { request, route, set } = arrival
-    const { query, sent } = answered
-    const { status, body } = splitResponse(answered.response, set)
+    const { request, route, set, facts } = entry
+    const isResponse = answer instanceof Response
     await sandboxes.observer.observe(sandboxes.db, sandbox.observer_id, {
       operation: `${request.method} ${route}`,
       at,
       sandboxId,
       keyId,
       requestId: requestIdOf({ set }) ?? null,
-      status,
+      status: isResponse ? answer.status : Number(set.status ?? 200),
       fault: this.fault ?? (request.signal.aborted ? 'broken' : null),
-      query,
-      sent,
-      data: (body as { data?: unknown } | undefined)?.data ?? null,
+      query: facts.query,
+      sent: facts.sent,
+      data: isResponse ? null : ((answer as { data?: unknown }).data ?? null),
     })
   }
 }
 
-/** Builds the response that Elysia would send for a string, an envelope, or a status with its envelope. */
-function toResponse(response: unknown, set: Arrival['set']): Response {
-  if (response instanceof Response) return response
+/** Builds the response that Elysia would send. */
+function toResponse(sent: Sent, set: ResponseSettings): Response {
+  if (sent instanceof Response) return sent
   const headers = set.headers as Record<string, string>
-  if (typeof response === 'string')
-    return new Response(response, { status: Number(set.status ?? 200), headers })
-  const { status, body } = splitResponse(response, set)
-  return Response.json(body, { status, headers })
-}
-
-/** Returns the status and body of a handler's envelope, or only the status of a `Response`. */
-function splitResponse(response: unknown, set: Arrival['set']): { status: number; body?: unknown } {
-  if (response instanceof Response) return { status: response.status }
-  const { code = Number(set.status ?? 200), response: body = response } = response as {
-    code?: number
-    response?: unknown
-  }
-  return { status: code, body }
+  return new Response(sent, { status: Number(set.status ?? 200), headers })
 }

@@ -36,7 +36,8 @@ function longest(schema: TSchema, sample: Tree): Tree {
 }
 
 const schemaOf = (name: string) =>
-  service.app.routes.find(({ method, path }) => `${method} ${path}` === name)?.hooks.body as TSchema
+  service.app.routes.find(({ method, path }) => `${method} ${path}` === name)?.hooks.detail.schemas
+    .body as TSchema
 
 /** Applies rules that a schema cannot express: a host's listings have distinct ids, and a count has its own maximum. */
 const unlikeSample = (sample: Tree, body: Tree, name: string) => ({

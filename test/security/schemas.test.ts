@@ -12,10 +12,10 @@ const actor = await service.actor()
 const bodies = await validBodies(actor)
 const routes = new Map(service.app.routes.map((route) => [`${route.method} ${route.path}`, route]))
 
-function hooksOf(name: string) {
+function schemasOf(name: string) {
   const route = routes.get(name)
   if (!route) throw new Error(`No route ${name}`)
-  return route.hooks
+  return route.hooks.detail.schemas
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies of any route
@@ -75,7 +75,7 @@ test.each(repeatable)(
   '%s accepts every body that its schema describes, and its responses match theirs',
   async (name) => {
     const { path, body: valid } = bodies[name] as (typeof bodies)[string]
-    const { body: schema, response: schemas } = hooksOf(name) as {
+    const { body: schema, response: schemas } = schemasOf(name) as {
       body: TSchema
       response: Record<number, TSchema>
     }
@@ -109,7 +109,7 @@ test.each([
   'GET /v1/integrations/:provider/bookings',
   'GET /v1/integrations/:provider/availability',
 ])('the response of %s matches its schema', async (name) => {
-  const { response } = hooksOf(name) as { response: Record<number, TSchema> }
+  const { response } = schemasOf(name) as { response: Record<number, TSchema> }
   const { status, body } = await actor.send(
     'GET',
     name.split(' ')[1]?.replace(':provider', 'provider_one') as string,

@@ -28,15 +28,15 @@ export type Prefix = (typeof prefixes)[number]
 export function guardedRoutes({ app }: Pick<TestApp, 'app'>, prefix: Prefix | '' = ''): GuardedRoute[] {
   return app.routes
     .filter(({ path, hooks }) => hooks?.detail?.['x-permission'] && path.startsWith(prefix))
-    .map(({ method, path, hooks: { detail, body, query } }) => ({
+    .map(({ method, path, hooks: { detail } }) => ({
       method,
       path,
       permission: detail['x-permission'],
       limit: detail['x-limit'],
       body: detail['x-body'],
-      takesBody: Boolean(body),
-      queries: Object.keys(query?.properties ?? {}),
-      requiredQuery: requiredOf(query),
+      takesBody: Boolean(detail.schemas.body),
+      queries: Object.keys(detail.schemas.query?.properties ?? {}),
+      requiredQuery: requiredOf(detail.schemas.query),
     }))
 }
 

@@ -1,8 +1,7 @@
-import { Elysia } from 'elysia'
 import type { Access } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
-import { guard } from '../../http/guard.ts'
+import { routes } from '../../http/route.ts'
 import { output, requestObject } from '../../http/schema/fields.ts'
 import { readCounts } from './counts-store.ts'
 import { momentOf, readRequestPage, requestCursorProblems } from './page.ts'
@@ -13,16 +12,9 @@ import { serializeCount, serializeRequest } from './serialize.ts'
 export function requestRoutes(app: AppContext) {
   const access: Access = { permission: 'any', window: 'insight', environment: 'skips', readsOwnKey: true }
   const { liveDb, clock } = app
-  return new Elysia({ prefix: '/requests', tags: ['Key'] })
-    .use(guard(app))
+  return routes(app, { prefix: '/requests', tags: ['Key'] })
     .get(
       '',
-      async (context) => {
-        const { host, keyId } = context.caller
-        const key = { host_id: host.id, key_id: keyId }
-        const { rows, pagination } = await readRequestPage(liveDb, key, context.query, clock())
-        return ok(context, rows.map(serializeRequest), { pagination })
-      },
       {
         access,
         query: requestObject(requestFilters, requestCursorProblems),
@@ -33,18 +25,15 @@ export function requestRoutes(app: AppContext) {
         },
         detail: { operationId: 'listRequests', summary: 'List the requests made with this key' },
       },
-    )
-    .get(
-      '/counts',
       async (context) => {
         const { host, keyId } = context.caller
         const key = { host_id: host.id, key_id: keyId }
-        const counts = await readCounts(liveDb, key, momentOf(context.query.since), clock())
-        return ok(
-          context,
-          counts.map(([minute, kinds]) => serializeCount(minute, kinds)),
-        )
+        const { rows, pagination } = await readRequestPage(liveDb, key, context.query, clock())
+        return ok(context, rows.map(serializeRequest), { pagination })
       },
+    )
+    .get(
+      '/counts',
       {
         access,
         query: requestObject(countFilters),
@@ -57,6 +46,15 @@ export function requestRoutes(app: AppContext) {
           operationId: 'countRequests',
           summary: 'Count the requests that count towards the rate limit of this key',
         },
+      },
+      async (context) => {
+        const { host, keyId } = context.caller
+        const key = { host_id: host.id, key_id: keyId }
+        const counts = await readCounts(liveDb, key, momentOf(context.query.since), clock())
+        return ok(
+          context,
+          counts.map(([minute, kinds]) => serializeCount(minute, kinds)),
+        )
       },
     )
 }

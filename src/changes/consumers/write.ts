@@ -1,10 +1,9 @@
 import { invalidField, type Problem } from '../../core/errors.ts'
 import { parseFeedTime } from '../../host-clock/format.ts'
 import { readHostClock } from '../../host-clock/store.ts'
-import type { CheckInput } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { isSlug } from '../../http/path-ids.ts'
-import type { Caller } from '../../http/request.ts'
+import type { Caller, Unchecked } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { type FeedName, feeds } from '../feeds.ts'
 import type { Consumer } from './model.ts'
@@ -72,7 +71,7 @@ function isAhead(version: Date, { acknowledged }: Consumer): boolean {
 }
 
 /** Returns the problems with a consumer's name, which are reported together with the body's problems. */
-export function nameProblems({ params }: Pick<CheckInput, 'params'>): Problem[] {
+export function nameProblems({ params }: Pick<Unchecked<{ name: string }>, 'params'>): Problem[] {
   // Elysia sets a parameter to null if it cannot be decoded.
   const name = params.name ?? ''
   if ([...name].length > maxName)

@@ -22,17 +22,16 @@ export class Digests {
   async answer(ownerId: number, { listing_id, month, day, after }: DigestQuery): Promise<DigestView> {
     const now = await this.cache.read(ownerId)
     const version = now.version ? toVersion(now.version) : null
-    const listingId = listing_id === undefined ? undefined : Number(listing_id)
     const start = day ?? month
-    if (listingId === undefined && start === undefined) return { version, ...(await this.wholeOf(now)) }
+    if (listing_id === undefined && start === undefined) return { version, ...(await this.wholeOf(now)) }
     const wanted = now.bookings.filter(
       (booking) =>
-        (listingId === undefined || booking.listing_id === listingId) &&
+        (listing_id === undefined || booking.listing_id === listing_id) &&
         (start === undefined || booking.checkin_at.startsWith(start)),
     )
     const { parts, ...summary } = await digestOf(wanted, month === undefined ? 'month' : 'day')
     if (day === undefined) return { version, ...summary, parts }
-    return { version, ...summary, ...pageOf(wanted, Number(after ?? 0)) }
+    return { version, ...summary, ...pageOf(wanted, after ?? 0) }
   }
 
   private wholeOf(now: HostBookings): Promise<Digest> {

@@ -1,8 +1,7 @@
-import { Elysia } from 'elysia'
 import { DomainError } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
-import { guard } from '../../http/guard.ts'
+import { routes } from '../../http/route.ts'
 import { responseObject } from '../../http/schema/fields.ts'
 import { findListing } from '../../inventory/listings/store.ts'
 import { KeyedQueue } from '../../platform/keyed-queue.ts'
@@ -23,14 +22,8 @@ export function digestRoutes(app: AppContext) {
   const digests = new Digests(app.db, patienceMilliseconds)
   // Only one digest per key is computed at a time, so that a partner with many requests does not crowd out others.
   const turns = new KeyedQueue(patienceMilliseconds, occupied)
-  return new Elysia({ prefix: '/integrations/:provider' }).use(guard(app)).get(
+  return routes(app, { prefix: '/integrations/:provider' }).get(
     '/bookings/digest',
-    async (context) => {
-      const { caller, query } = context
-      if (query.listing_id !== undefined) await findListing(app.db, caller.ownerId, Number(query.listing_id))
-      const digest = await turns.run(String(caller.keyId), () => digests.answer(caller.ownerId, query))
-      return ok(context, { digest })
-    },
     {
       access: {
         permission: 'bookings.read',
@@ -45,6 +38,12 @@ export function digestRoutes(app: AppContext) {
         operationId: 'digestBookings',
         summary: "Compare your bookings with the host's",
       },
+    },
+    async (context) => {
+      const { caller, query } = context
+      if (query.listing_id !== undefined) await findListing(app.db, caller.ownerId, query.listing_id)
+      const digest = await turns.run(String(caller.keyId), () => digests.answer(caller.ownerId, query))
+      return ok(context, { digest })
     },
   )
 }

@@ -1,6 +1,7 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { cursorsOf } from '../../http/cursor.ts'
 import { text } from '../../http/schema/fields.ts'
+import { withNumericIds } from '../../http/schema/read.ts'
 import { bookingParameters, type FeedName, messageParameters } from '../feeds.ts'
 
 const place = Type.Object({
@@ -37,12 +38,30 @@ export function writeCursor(
   { version, page }: CursorPosition,
   query: { [Name in keyof WalkQuery]: WalkQuery[Name] | undefined },
 ): string {
-  return cursors[feed].write({ after: version.getTime() / 1000, page }, query)
+  const sent = { ...query, listing_id: asSent(query.listing_id), booking_id: asSent(query.booking_id) }
+  return cursors[feed].write({ after: version.getTime() / 1000, page }, sent as typeof query)
+}
+
+/** A cursor has its ids in digits, as the query of its walk had them. */
+function asSent(id: number | undefined): string | undefined {
+  return id === undefined ? undefined : String(id)
+}
+
+/** A cursor that has been read. */
+interface ReadCursor extends CursorPosition {
+  query: WalkQuery
+  /** The query in the form in which a client sends it. */
+  sent: Record<string, unknown>
 }
 
 /** Decodes a cursor; returns null for anything that is not a cursor of this feed. */
-export function readCursor(feed: FeedName, cursor: string): (CursorPosition & { query: WalkQuery }) | null {
+export function readCursor(feed: FeedName, cursor: string): ReadCursor | null {
   const read = cursors[feed].read(cursor)
   if (!read) return null
-  return { version: new Date(read.place.after * 1000), page: read.place.page, query: read.query }
+  return {
+    version: new Date(read.place.after * 1000),
+    page: read.place.page,
+    query: withNumericIds(walk, read.query) as WalkQuery,
+    sent: read.query,
+  }
 }

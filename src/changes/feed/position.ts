@@ -136,7 +136,7 @@ export function positionProblems(
     return [
       ...problems,
       ...unfitForCursor(query, cursor.query),
-      ...othersThanIn(cursor.query, sent, isValidAt),
+      ...othersThanIn(cursor.sent, sent, isValidAt),
     ]
   }
 }

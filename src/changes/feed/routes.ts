@@ -1,11 +1,10 @@
-import { Elysia } from 'elysia'
 import type { Access } from '../../http/access.ts'
 import { confirmKey } from '../../http/authorization.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
-import { guard } from '../../http/guard.ts'
 import { prefersPeek } from '../../http/prefer.ts'
 import type { Caller, RequestFacts } from '../../http/request.ts'
+import { routes } from '../../http/route.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { StoredBooking } from '../../stays/bookings/model.ts'
 import type { BookingChange, ChangeFilter } from '../../stays/bookings/store.ts'
@@ -40,16 +39,9 @@ import { serializeFeedItem, serializeInFull } from './serialize.ts'
  * `serve` takes steps 1 to 4 for either feed. What a feed is, is said in `../feeds.ts`.
  */
 export function feedRoutes(app: AppContext) {
-  return new Elysia({ prefix: '/integrations/:provider' })
-    .use(guard(app))
+  return routes(app, { prefix: '/integrations/:provider' })
     .get(
       '/bookings',
-      async (context) => {
-        const view = context.query.include === 'detail' ? inFull : inBrief
-        const { rows, pagination } = await serve(app, view.feed, context)
-        const Bookings = await view.serialize(app.db, context.caller.ownerId, rows)
-        return ok(context, { Bookings }, { pagination })
-      },
       {
         access,
         query: BookingFeedQuery,
@@ -60,18 +52,24 @@ export function feedRoutes(app: AppContext) {
           summary: 'Poll for new and changed bookings',
         },
       },
+      async (context) => {
+        const view = context.query.include === 'detail' ? inFull : inBrief
+        const { rows, pagination } = await serve(app, view.feed, context)
+        const Bookings = await view.serialize(app.db, context.caller.ownerId, rows)
+        return ok(context, { Bookings }, { pagination })
+      },
     )
     .get(
       '/messages',
-      async (context) => {
-        const { rows, pagination } = await serve(app, messageFeed, context)
-        return ok(context, { messages: rows.map(serializeMessageItem) }, { pagination })
-      },
       {
         access,
         query: MessageFeedQuery,
         response: { 200: Envelope(MessageFeedPage, { pagination: FeedPagination }) },
         detail: { tags: ['Messages'], operationId: 'pollMessages', summary: 'Poll for new messages' },
+      },
+      async (context) => {
+        const { rows, pagination } = await serve(app, messageFeed, context)
+        return ok(context, { messages: rows.map(serializeMessageItem) }, { pagination })
       },
     )
 }

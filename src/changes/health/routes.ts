@@ -1,8 +1,7 @@
-import { Elysia } from 'elysia'
 import { findKeyById } from '../../access/keys/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
-import { guard } from '../../http/guard.ts'
+import { routes } from '../../http/route.ts'
 import { readFacts } from './facts.ts'
 import type { HealthFacts } from './findings.ts'
 import { HealthView } from './schema.ts'
@@ -10,18 +9,18 @@ import { serializeHealth } from './serialize.ts'
 
 /** Defines the route that tells a partner whether their integration is quiet or broken (decisions §29). */
 export function integrationHealthRoutes(app: AppContext) {
-  return new Elysia({ tags: ['Health'] }).use(guard(app)).get(
+  return routes(app, { tags: ['Health'] }).get(
     '/health',
+    {
+      access: { permission: 'any', window: 'insight', environment: 'spared', readsOwnKey: true },
+      response: { 200: Envelope(HealthView) },
+      detail: { operationId: 'getHealth', summary: 'Learn whether the integration is quiet or broken' },
+    },
     async (context) => {
       const { keyId, ownerId } = context.caller
       const key = await findKeyById(app.liveDb, keyId)
       const [facts] = await readFacts(app, [{ key, ownerId }])
       return ok(context, serializeHealth(facts as HealthFacts, app.config.publicUrl))
-    },
-    {
-      access: { permission: 'any', window: 'insight', environment: 'spared', readsOwnKey: true },
-      response: { 200: Envelope(HealthView) },
-      detail: { operationId: 'getHealth', summary: 'Learn whether the integration is quiet or broken' },
     },
   )
 }

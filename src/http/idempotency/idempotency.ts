@@ -3,8 +3,7 @@ import { DomainError } from '../../core/errors.ts'
 import { type BatchedWork, runInBatch } from '../../platform/mongo/batches.ts'
 import { isDuplicate, isUnreachable } from '../../platform/mongo/errors.ts'
 import type { AppContext } from '../context.ts'
-import { parsePathId } from '../path-ids.ts'
-import type { Caller, RequestInput } from '../request.ts'
+import type { Accepted } from '../request.ts'
 import type { Claim, StoredResponse } from './model.ts'
 import { findStoredResponse, saveResponses } from './store.ts'
 
@@ -16,15 +15,8 @@ export interface WorkResponse<Envelope extends object> {
   userId?: number
 }
 
-/** The parts of a request's context that {@link runIdempotently} needs. */
-export interface IdempotentContext {
-  caller: Caller
-  sent: RequestInput
-  request: Request
-  route: string
-  params?: Record<string, string>
-  set: { status?: number | string; headers: Record<string, string | number | undefined> }
-}
+/** The parts of a request that {@link runIdempotently} needs. */
+type IdempotentRequest = Pick<Accepted, 'caller' | 'sent' | 'request' | 'route' | 'params' | 'set'>
 
 /**
  * Carries out a write and returns its response. Without an `Idempotency-Key`, it only prepares and writes. With one:
@@ -42,7 +34,7 @@ export interface IdempotentContext {
  */
 export async function runIdempotently<T, Envelope extends object>(
   app: AppContext,
-  context: IdempotentContext,
+  context: IdempotentRequest,
   prepare: () => Promise<BatchedWork<object, T>>,
   toResponse: (result: T) => WorkResponse<Envelope>,
 ): Promise<Envelope> {
@@ -70,7 +62,7 @@ export async function runIdempotently<T, Envelope extends object>(
   }
 }
 
-function claimOf({ claimSecret }: AppContext, context: IdempotentContext, idempotencyKey: string): Claim {
+function claimOf({ claimSecret }: AppContext, context: IdempotentRequest, idempotencyKey: string): Claim {
   const { ownerId: owner_id, keyId: key_id } = context.caller
   const endpoint = endpointOf(context)
   const hash = new Bun.CryptoHasher('sha256', claimSecret)
@@ -83,8 +75,9 @@ function claimOf({ claimSecret }: AppContext, context: IdempotentContext, idempo
  * Returns the method and the route with its parameters filled in. If the same `Idempotency-Key` is used for another
  * booking, it identifies a different request (decisions §20).
  */
-function endpointOf({ request, route, params = {} }: IdempotentContext): string {
-  const named = (_: string, name: string) => String(parsePathId(params[name]) ?? params[name])
+function endpointOf({ request, route, params }: IdempotentRequest): string {
+  const values = new Map(Object.entries(params))
+  const named = (_: string, name: string) => String(values.get(name))
   return `${request.method} ${route.replace(/:(\w+)/g, named)}`
 }
 
@@ -167,7 +160,7 @@ function stillRunning(): DomainError {
 
 /** Sets the status and returns the envelope, which Elysia checks against that status's schema, as on every route. */
 function respond<Envelope extends object>(
-  { set }: IdempotentContext,
+  { set }: IdempotentRequest,
   { status, envelope }: WorkResponse<Envelope>,
 ): Envelope {
   set.status = status
@@ -175,7 +168,7 @@ function respond<Envelope extends object>(
 }
 
 /** Returns the stored bytes as a `Response`, which Elysia sends unchanged. */
-function replay({ set }: IdempotentContext, stored: StoredResponse, fingerprints: string[]): object {
+function replay({ set }: IdempotentRequest, stored: StoredResponse, fingerprints: string[]): object {
   if (!fingerprints.includes(stored.fingerprint)) {
     throw new DomainError(
       'idempotency_mismatch',

@@ -47,21 +47,13 @@ export type Refinement<T> = (value: T, isValidAt: (path: string) => boolean) => 
 /** The schema of a request's body or query. */
 export type RequestSchema = TObject & { refine?: Refinement<unknown> }
 
-/**
- * Returns the schema of a request's body or query. Fields that the schema does not name are ignored. The guard reads
- * the input by this schema (see read.ts) before Elysia validates it, so Elysia gets a schema that accepts everything
- * (Standard Schema). A handler receives the body as it was converted, and the query as it was sent.
- */
+/** Returns the schema of a request's body or query. Fields that the schema does not name are ignored. */
 export function requestObject<T extends TProperties>(
   properties: T,
   refine?: Refinement<Static<ReturnType<typeof Type.Object<T>>>>,
 ) {
   const schema = Type.Object(properties, { additionalProperties: true })
-  const validate = (value: unknown) => ({ value })
-  return Object.defineProperties(schema, {
-    '~standard': { value: { version: 1, vendor: 'partner', validate } },
-    refine: { value: refine },
-  })
+  return Object.defineProperty(schema, 'refine', { value: refine })
 }
 
 const about = (description?: string) => (description ? { description } : {})
@@ -108,13 +100,17 @@ const id = (options: TextOptions, description?: string) =>
     ),
   )
 
-/** An optional id in a query. Convert it with `Number()`. */
+/** An optional id in a query. */
 export const idInQuery = (description: string, example: string) =>
-  Type.Optional(text(16, { format: 'id', whenBlank: 'invalid', description, example }))
+  Type.Optional(queryId('invalid', description, example))
 
-/** A required id in a query. Convert it with `Number()`. */
+/** A required id in a query. */
 export const requiredIdInQuery = (description: string, example: string) =>
-  text(16, { format: 'id', whenBlank: 'required', description, example })
+  queryId('required', description, example)
+
+/** An id in a query: its digits, which handlers get as a number. */
+const queryId = (whenBlank: 'invalid' | 'required', description: string, example: string) =>
+  Type.Unsafe<number>(text(16, { format: 'id', whenBlank, description, example }))
 
 /** An optional date in a query. Unlike a missing value, a blank value is invalid. */
 export const dateInQuery = (description: string, example: string) =>

@@ -1,18 +1,38 @@
+import type { TProperties } from '@sinclair/typebox'
 import { invalidFields, type Problem } from '../../core/errors.ts'
 import type { RequestSchema } from './fields.ts'
 import { normalizeSent } from './normalize.ts'
 import { findProblems, maxProblems } from './problems.ts'
 
 /*
- * Checks a request's query and body against the route's schemas. The guard calls these functions, and not Elysia, which
- * would hand a schema nothing but the value. We decide what the errors contain: each path once, at most 100 paths, and
+ * Checks a request's query and body against the route's schemas. The pipeline calls these functions, and not Elysia,
+ * which would hand a schema nothing but the value. We decide what the errors contain: each path once, at most 100 paths, and
  * no part of the value.
  */
 
-/** @throws DomainError `validation` */
-export function requireValidQuery(schema: RequestSchema, query: unknown): void {
-  const problems = findProblems(schema, query, schema.refine)
+/**
+ * Returns a query with its ids as numbers. Everything else already has the type of its parameter (query.ts).
+ *
+ * @throws DomainError `validation`
+ */
+export function readValidQuery(
+  schema: RequestSchema,
+  sent: Record<string, unknown>,
+): Record<string, unknown> {
+  const problems = findProblems(schema, sent, schema.refine)
   if (problems.length > 0) throw invalidFields(problems)
+  return withNumericIds(schema.properties, sent)
+}
+
+/** Returns a valid query, whose ids are digits, with its ids as numbers. */
+export function withNumericIds(
+  properties: TProperties,
+  sent: Record<string, unknown>,
+): Record<string, unknown> {
+  const query = { ...sent }
+  for (const [name, { format }] of Object.entries(properties))
+    if (format === 'id' && query[name] !== undefined) query[name] = Number(query[name])
+  return query
 }
 
 /** How a body is read, in addition to its schema. */

@@ -5,8 +5,8 @@ import { readRows } from './rows.ts'
 
 /** Query parameters of `GET …/availability`, except the paging parameters. */
 export interface AvailabilityQuery {
-  listing_id?: string
-  room_type_id?: string
+  listing_id?: number
+  room_type_id?: number
   start_date?: string
   end_date?: string
 }
@@ -22,10 +22,7 @@ export async function findAvailabilityPage(
   query: AvailabilityQuery,
   page: PageRequest,
 ): Promise<{ listings: ListingRoomTypes[]; total: number }> {
-  const wanted = {
-    listingId: query.listing_id === undefined ? undefined : Number(query.listing_id),
-    roomTypeId: query.room_type_id === undefined ? undefined : Number(query.room_type_id),
-  }
+  const wanted = { listingId: query.listing_id, roomTypeId: query.room_type_id }
   return findRoomTypesPage(db, ownerId, wanted, page)
 }
 

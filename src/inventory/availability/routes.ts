@@ -1,10 +1,8 @@
-import { Elysia } from 'elysia'
-import type { CheckInput } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Confirmation, Envelope, ok } from '../../http/envelope.ts'
-import { guard } from '../../http/guard.ts'
 import { runIdempotently } from '../../http/idempotency/idempotency.ts'
 import { pagination, toPageRequest } from '../../http/pagination.ts'
+import { routes } from '../../http/route.ts'
 import { streamJson } from '../../http/send.ts'
 import { alone } from '../../platform/mongo/batches.ts'
 import { findAvailabilityPage, streamAvailability } from './read.ts'
@@ -20,10 +18,15 @@ import { prepareAvailability } from './write.ts'
 
 /** Defines the routes that read and write the availability of room types (contract, Endpoints; decisions §8). */
 export function availabilityRoutes(app: AppContext) {
-  return new Elysia({ prefix: '/integrations/:provider/availability', tags: ['Availability'] })
-    .use(guard(app))
+  return routes(app, { prefix: '/integrations/:provider/availability', tags: ['Availability'] })
     .get(
       '',
+      {
+        access: { permission: 'listings.read', provider: true, errors: ['not_found'] },
+        query: AvailabilityQuery,
+        response: { 200: Envelope(Availabilities, { pagination: AvailabilityPagination }) },
+        detail: { operationId: 'getAvailability', summary: 'Read availability' },
+      },
       async (context) => {
         const page = toPageRequest(context.query, defaultPerPage)
         const { listings, total } = await findAvailabilityPage(
@@ -37,15 +40,24 @@ export function availabilityRoutes(app: AppContext) {
         const chunks = streamAvailability(app.db, context.caller.ownerId, context.query, { listings, meta })
         return streamJson(context, chunks, app.log)
       },
-      {
-        access: { permission: 'listings.read', provider: true, errors: ['not_found'] },
-        query: AvailabilityQuery,
-        response: { 200: Envelope(Availabilities, { pagination: AvailabilityPagination }) },
-        detail: { operationId: 'getAvailability', summary: 'Read availability' },
-      },
     )
     .post(
       '',
+      {
+        access: {
+          permission: 'listings.write',
+          provider: true,
+          body: 'bulk',
+          idempotent: true,
+          errors: ['invalid_ids'],
+        },
+        body: AvailabilityWrite,
+        current: async ({ caller, body }) => ({
+          data: await findSentRows(app.db, caller.ownerId, body.data),
+        }),
+        response: { 200: Envelope(Confirmation) },
+        detail: { operationId: 'updateAvailability', summary: 'Write availability in bulk' },
+      },
       async (context) => {
         let isCompactionDue = false
         const response = await runIdempotently(
@@ -59,21 +71,6 @@ export function availabilityRoutes(app: AppContext) {
         )
         if (isCompactionDue) app.outbox.wake()
         return response
-      },
-      {
-        access: {
-          permission: 'listings.write',
-          provider: true,
-          body: 'bulk',
-          idempotent: true,
-          current: async ({ caller, body }: CheckInput) => ({
-            data: await findSentRows(app.db, caller.ownerId, body.data),
-          }),
-          errors: ['invalid_ids'],
-        },
-        body: AvailabilityWrite,
-        response: { 200: Envelope(Confirmation) },
-        detail: { operationId: 'updateAvailability', summary: 'Write availability in bulk' },
       },
     )
 }

@@ -1,12 +1,9 @@
-import { Elysia } from 'elysia'
-import type { CheckInput } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, metaOf, ok, PageEnvelope, type ResponseContext } from '../../http/envelope.ts'
-import { guard } from '../../http/guard.ts'
 import { runIdempotently } from '../../http/idempotency/idempotency.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
-import { parsePathId } from '../../http/path-ids.ts'
-import type { Caller } from '../../http/request.ts'
+import type { Caller, Unchecked } from '../../http/request.ts'
+import { routes } from '../../http/route.ts'
 import { output, requestObject } from '../../http/schema/fields.ts'
 import { streamJson } from '../../http/send.ts'
 import { alone } from '../../platform/mongo/batches.ts'
@@ -22,23 +19,47 @@ const defaultPerPage = 50
 
 /** Defines the routes that read, create and update the listings of the key's host (contract, Endpoints). */
 export function listingRoutes(app: AppContext) {
-  const read = async (caller: CheckInput['caller'], id: string) =>
-    serializeListing(await findListing(app.db, caller.ownerId, parsePathId(id)))
-  return new Elysia({ prefix: '/listings', tags: ['Listings'] })
-    .use(guard(app))
-    .get('', (context) => streamJson(context, listingPage(app, context), app.log), {
-      access: { permission: 'listings.read' },
-      query: requestObject({ ...pageQuery(defaultPerPage, 100), ...listingFilters }),
-      response: { 200: PageEnvelope(output.list('The listings of this page', ListingListItem)) },
-      detail: { operationId: 'listListings', summary: 'List listings' },
-    })
-    .get('/:id', async (context) => ok(context, await read(context.caller, context.params.id)), {
-      access: { permission: 'listings.read', errors: ['not_found'] },
-      response: { 200: Envelope(Listing) },
-      detail: { operationId: 'getListing', summary: 'Read a listing' },
-    })
+  const read = async (caller: Unchecked['caller'], id: number | undefined) =>
+    serializeListing(await findListing(app.db, caller.ownerId, id))
+  return routes(app, { prefix: '/listings', tags: ['Listings'] })
+    .get(
+      '',
+      {
+        access: { permission: 'listings.read' },
+        query: requestObject({ ...pageQuery(defaultPerPage, 100), ...listingFilters }),
+        response: { 200: PageEnvelope(output.list('The listings of this page', ListingListItem)) },
+        detail: { operationId: 'listListings', summary: 'List listings' },
+      },
+      (context) => streamJson(context, listingPage(app, context), app.log),
+    )
+    .get(
+      '/:id',
+      {
+        access: { permission: 'listings.read', errors: ['not_found'] },
+        response: { 200: Envelope(Listing) },
+        detail: { operationId: 'getListing', summary: 'Read a listing' },
+      },
+      async (context) => ok(context, await read(context.caller, context.params.id)),
+    )
     .post(
       '',
+      {
+        access: {
+          permission: 'listings.write',
+          body: 'json',
+          idempotent: true,
+          errors: ['listing_conflict'],
+        },
+        body: ListingCreate,
+        // Called only if the body has unknown or read-only fields. The listing is looked up before the write, because
+        // with `Prefer: handling=strict` such a request is refused without writing anything.
+        current: async ({ caller, body }) => {
+          const found = await findMatch(app.db, caller.ownerId, recognizableIn(body))
+          return found ? serializeListing(found.listing) : null
+        },
+        response: { 200: ListingWriteResult, 201: ListingWriteResult },
+        detail: { operationId: 'createListing', summary: 'Create a listing, or update the one that matches' },
+      },
       (context) =>
         runIdempotently(
           app,
@@ -49,40 +70,23 @@ export function listingRoutes(app: AppContext) {
             envelope: writeResult(app, context, write),
           }),
         ),
-      {
-        access: {
-          permission: 'listings.write',
-          body: 'json',
-          idempotent: true,
-          // Called only if the body has unknown or read-only fields. The listing is looked up before the write, because
-          // with `Prefer: handling=strict` such a request is refused without writing anything.
-          current: async ({ caller, body }: CheckInput) => {
-            const found = await findMatch(app.db, caller.ownerId, recognizableIn(body))
-            return found ? serializeListing(found.listing) : null
-          },
-          errors: ['listing_conflict'],
-        },
-        body: ListingCreate,
-        response: { 200: ListingWriteResult, 201: ListingWriteResult },
-        detail: { operationId: 'createListing', summary: 'Create a listing, or update the one that matches' },
-      },
     )
     .patch(
       '/:id',
-      async (context) => {
-        const id = parsePathId(context.params.id)
-        return writeResult(app, context, await patchListing(app, context.caller.ownerId, id, context.body))
-      },
       {
         access: {
           permission: 'listings.write',
           body: 'json',
-          current: ({ caller, params }: CheckInput) => read(caller, params.id as string),
           errors: ['not_found', 'listing_conflict'],
         },
         body: ListingPatch,
+        current: ({ caller, params }) => read(caller, params.id),
         response: { 200: ListingWriteResult },
         detail: { operationId: 'updateListing', summary: 'Update a listing' },
+      },
+      async (context) => {
+        const id = context.params.id
+        return writeResult(app, context, await patchListing(app, context.caller.ownerId, id, context.body))
       },
     )
 }

@@ -81,10 +81,11 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
     'x-body': body,
     'x-opens-sandbox': opensSandbox,
     'x-meets-faults': canMeetFaults,
+    schemas,
     ...detail
   } = hooks.detail
   const document = (schema: Json) => documentSchema(schema, components)
-  const query = hooks.query ? queryParameters(document(hooks.query)) : []
+  const query = schemas.query ? queryParameters(document(schemas.query)) : []
   const takes = (header: string) => (detail.parameters ?? []).some(({ name }: Json) => name === header)
   const isIdempotent = takes('Idempotency-Key')
   const isConditional = takes('If-None-Match')
@@ -100,11 +101,11 @@ function documentRoute({ method, hooks }: Json, fullPath: string, components: Co
     description: descriptionOf(detail.description, permission, isIdempotent, isSandbox),
     'x-permission': permission,
     parameters: [...pathParameters(path), ...query, ...(detail.parameters ?? [])],
-    ...(hooks.body
-      ? { requestBody: requestBody(document(hooks.body), exampleRequests[name], body !== 'optional') }
+    ...(schemas.body
+      ? { requestBody: requestBody(document(schemas.body), exampleRequests[name], body !== 'optional') }
       : {}),
     responses: {
-      ...mapValues(hooks.response, (schema, status) =>
+      ...mapValues(schemas.response, (schema, status) =>
         documentSuccess(document(schema), exampleOf(name, status, isSandbox), success),
       ),
       ...(isConditional ? { 304: notModified(meetsFaults) } : {}),

@@ -1,10 +1,9 @@
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
 import { toTimestamp } from '../../core/clock.ts'
 import { invalidField } from '../../core/errors.ts'
 import type { Access } from '../../http/access.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
-import { guard } from '../../http/guard.ts'
+import { routes } from '../../http/route.ts'
 import { output, requestObject, responseObject, withTitle } from '../../http/schema/fields.ts'
 import type { SandboxContext } from '../context.ts'
 import { moveAhead } from '../store.ts'
@@ -18,15 +17,24 @@ export function clockRoutes(app: SandboxContext) {
     const aheadMilliseconds = now.getTime() - app.clock().getTime()
     return { now: toTimestamp(now), advanced_seconds: Math.round(aheadMilliseconds / 1000) }
   }
-  return new Elysia({ prefix: '/clock', tags: ['Sandbox'] })
-    .use(guard(app))
-    .get('', (context) => ok(context, show(context.caller.ownerId)), {
-      access,
-      response: { 200: Envelope(SandboxClock) },
-      detail: { operationId: 'getSandboxClock', summary: 'Read the clock of the sandbox' },
-    })
+  return routes(app, { prefix: '/clock', tags: ['Sandbox'] })
+    .get(
+      '',
+      {
+        access,
+        response: { 200: Envelope(SandboxClock) },
+        detail: { operationId: 'getSandboxClock', summary: 'Read the clock of the sandbox' },
+      },
+      (context) => ok(context, show(context.caller.ownerId)),
+    )
     .post(
       '',
+      {
+        access: { ...access, body: 'json' },
+        body: ClockAdvance,
+        response: { 200: Envelope(SandboxClock) },
+        detail: { operationId: 'advanceSandboxClock', summary: 'Move the clock of the sandbox forward' },
+      },
       async (context) => {
         const { ownerId: sandboxId } = context.caller
         const moved = await moveAhead(app.db, sandboxId, context.body.advance_seconds, maxAheadSeconds)
@@ -39,12 +47,6 @@ export function clockRoutes(app: SandboxContext) {
         app.clocks.note(sandboxId, moved.ahead_seconds)
         app.webhooks.wake()
         return ok(context, show(sandboxId))
-      },
-      {
-        access: { ...access, body: 'json' },
-        body: ClockAdvance,
-        response: { 200: Envelope(SandboxClock) },
-        detail: { operationId: 'advanceSandboxClock', summary: 'Move the clock of the sandbox forward' },
       },
     )
 }

@@ -2,7 +2,7 @@ import { DomainError, rateLimited } from '../../core/errors.ts'
 import { rateLimitHeaders } from '../../http/authorization.ts'
 import type { AppContext } from '../../http/context.ts'
 import { ReadyResponse, unexpected } from '../../http/error-response.ts'
-import type { Arrival } from '../../http/request.ts'
+import type { Entry } from '../../http/request.ts'
 import type { Fault } from './rule.ts'
 
 /**
@@ -12,9 +12,9 @@ import type { Fault } from './rule.ts'
 export async function injectFault(
   app: Pick<AppContext, 'heldRequests'>,
   { fault, retry_after_seconds, delay_milliseconds }: Fault,
-  arrival: Arrival,
+  entry: Entry,
 ): Promise<void> {
-  const { set, limits } = arrival
+  const { set, limits } = entry
   switch (fault) {
     case 'rate_limited': {
       const waitMilliseconds = retry_after_seconds * 1000
@@ -32,7 +32,7 @@ export async function injectFault(
     case 'lost_request':
       throw new ReadyResponse(() => lost())
     case 'slow':
-      await delay(app, arrival, delay_milliseconds)
+      await delay(app, entry, delay_milliseconds)
   }
 }
 
@@ -42,7 +42,7 @@ export async function injectFault(
  */
 async function delay(
   { heldRequests }: Pick<AppContext, 'heldRequests'>,
-  { request, facts, limits }: Arrival,
+  { request, facts, limits }: Entry,
   milliseconds: number,
 ): Promise<void> {
   const slot = await heldRequests.take(facts, limits.key.id, 'slow')

@@ -1,7 +1,6 @@
-import { Elysia } from 'elysia'
-import type { Access, CheckInput } from '../../http/access.ts'
+import type { Access } from '../../http/access.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
-import { guard } from '../../http/guard.ts'
+import { routes } from '../../http/route.ts'
 import type { SandboxContext } from '../context.ts'
 import { findRules, replaceRules } from '../store.ts'
 import { countedRule, type FaultRule } from './rule.ts'
@@ -18,40 +17,44 @@ export function faultRoutes(app: SandboxContext, operations: () => ReadonlyMap<s
     rules: ((await findRules(app.db, sandboxId))?.rules ?? []).map(serializeRule),
   })
   const body = faultsWrite((id) => operations().has(id))
-  return new Elysia({ prefix: '/faults', tags: ['Sandbox'] })
-    .use(guard(app))
-    .get('', async (context) => ok(context, await show(context.caller.ownerId)), {
-      access,
-      response: { 200: Envelope(SandboxFaults) },
-      detail: { operationId: 'listSandboxFaults', summary: 'List the fault rules of the sandbox' },
-    })
+  return routes(app, { prefix: '/faults', tags: ['Sandbox'] })
+    .get(
+      '',
+      {
+        access,
+        response: { 200: Envelope(SandboxFaults) },
+        detail: { operationId: 'listSandboxFaults', summary: 'List the fault rules of the sandbox' },
+      },
+      async (context) => ok(context, await show(context.caller.ownerId)),
+    )
     .put(
       '',
-      async (context) => {
-        const rules = context.body.rules.map((sent) => toRule(sent, operations()))
-        await replaceRules(app.db, context.caller.ownerId, rules)
-        return ok(context, { rules: rules.map(serializeRule) })
-      },
       {
-        access: { ...access, body: 'json', current: ({ caller }: CheckInput) => show(caller.ownerId) },
+        access: { ...access, body: 'json' },
         body,
+        current: ({ caller }) => show(caller.ownerId),
         response: { 200: Envelope(SandboxFaults) },
         detail: {
           operationId: 'setSandboxFaults',
           summary: 'Replace all fault rules of the sandbox',
         },
       },
+      async (context) => {
+        const rules = context.body.rules.map((sent) => toRule(sent, operations()))
+        await replaceRules(app.db, context.caller.ownerId, rules)
+        return ok(context, { rules: rules.map(serializeRule) })
+      },
     )
     .delete(
       '',
-      async (context) => {
-        await replaceRules(app.db, context.caller.ownerId, [])
-        return ok(context, { rules: [] })
-      },
       {
         access,
         response: { 200: Envelope(SandboxFaults) },
         detail: { operationId: 'clearSandboxFaults', summary: 'Remove all fault rules of the sandbox' },
+      },
+      async (context) => {
+        await replaceRules(app.db, context.caller.ownerId, [])
+        return ok(context, { rules: [] })
       },
     )
 }

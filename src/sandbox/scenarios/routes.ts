@@ -1,8 +1,7 @@
-import { Elysia } from 'elysia'
 import { DomainError, notFound } from '../../core/errors.ts'
 import type { Access } from '../../http/access.ts'
-import { Envelope, ok } from '../../http/envelope.ts'
-import { guard } from '../../http/guard.ts'
+import { created, Envelope, ok } from '../../http/envelope.ts'
+import { routes } from '../../http/route.ts'
 import { output, responseObject } from '../../http/schema/fields.ts'
 import type { SandboxContext } from '../context.ts'
 import { playExclusively } from './exclusive.ts'
@@ -15,15 +14,9 @@ const nothing = { bookings: [], messages: [], listing_id: null, room_type_id: nu
 /** Routes for playing scenarios, which reproduce events that integrations encounter in production (decisions §22). */
 export function scenarioRoutes(app: SandboxContext) {
   const access: Access = { permission: 'any', environment: 'steers' }
-  return new Elysia({ prefix: '/scenarios', tags: ['Sandbox'] })
-    .use(guard(app))
+  return routes(app, { prefix: '/scenarios', tags: ['Sandbox'] })
     .get(
       '',
-      (context) =>
-        ok(
-          context,
-          scenarios.map(({ prepare: _, ...shownFields }) => shownFields),
-        ),
       {
         access,
         response: { 200: Envelope(output.list('Available scenarios', ScenarioView)) },
@@ -32,9 +25,24 @@ export function scenarioRoutes(app: SandboxContext) {
           summary: 'List the available scenarios',
         },
       },
+      (context) =>
+        ok(
+          context,
+          scenarios.map(({ prepare: _, ...shownFields }) => shownFields),
+        ),
     )
     .post(
       '/:name',
+      {
+        access: { ...access, body: 'optional', errors: ['not_found', 'conflict'] },
+        body: ScenarioParameters,
+        response: { 201: Envelope(responseObject({ played: Played }, 'Outcome of the scenario')) },
+        detail: {
+          operationId: 'playSandboxScenario',
+          summary: 'Play a scenario in the sandbox',
+          description: scenarios.map(({ name, summary }) => `- \`${name}\`: ${summary}`).join('\n'),
+        },
+      },
       async (context) => {
         const { ownerId: sandboxId, keyId } = context.caller
         const scenario = scenarios.find(({ name }) => name === context.params.name)
@@ -45,20 +53,7 @@ export function scenarioRoutes(app: SandboxContext) {
           await requireRoom(documents)
           return play().catch(toConflict)
         })
-        return context.status(
-          201,
-          ok(context, { played: { scenario: scenario.name, ...nothing, ...played } }),
-        )
-      },
-      {
-        access: { ...access, body: 'optional', errors: ['not_found', 'conflict'] },
-        body: ScenarioParameters,
-        response: { 201: Envelope(responseObject({ played: Played }, 'Outcome of the scenario')) },
-        detail: {
-          operationId: 'playSandboxScenario',
-          summary: 'Play a scenario in the sandbox',
-          description: scenarios.map(({ name, summary }) => `- \`${name}\`: ${summary}`).join('\n'),
-        },
+        return created(context, { played: { scenario: scenario.name, ...nothing, ...played } })
       },
     )
 }

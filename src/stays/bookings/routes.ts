@@ -1,10 +1,9 @@
-import { Elysia } from 'elysia'
 import type { Access } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
-import { guard } from '../../http/guard.ts'
-import { type IdempotentContext, runIdempotently } from '../../http/idempotency/idempotency.ts'
-import { parsePathId } from '../../http/path-ids.ts'
+import { runIdempotently } from '../../http/idempotency/idempotency.ts'
+import type { Accepted } from '../../http/request.ts'
+import { routes } from '../../http/route.ts'
 import { prepareBooking } from './create.ts'
 import { preparePartnerTransition } from './partner-transition.ts'
 import { Booking, BookingCancel, BookingConfirm, BookingCreate, BookingInFull } from './schema.ts'
@@ -14,10 +13,15 @@ import type { Transition } from './transitions.ts'
 
 /** Defines the routes that create and read (contract, Endpoints), confirm and cancel (decisions §20) bookings. */
 export function bookingRoutes(app: AppContext) {
-  return new Elysia()
-    .use(guard(app))
+  return routes(app)
     .post(
       '/bookings',
+      {
+        access: { permission: 'bookings.write', body: 'json', idempotent: true },
+        body: BookingCreate,
+        response: { 201: Envelope(Booking) },
+        detail: { tags: ['Bookings'], operationId: 'createBooking', summary: 'Create a booking' },
+      },
       (context) =>
         runIdempotently(
           app,
@@ -29,48 +33,42 @@ export function bookingRoutes(app: AppContext) {
             userId: booking.user_id,
           }),
         ),
-      {
-        access: { permission: 'bookings.write', body: 'json', idempotent: true },
-        body: BookingCreate,
-        response: { 201: Envelope(Booking) },
-        detail: { tags: ['Bookings'], operationId: 'createBooking', summary: 'Create a booking' },
-      },
     )
     .post(
       '/bookings/:booking_id/confirm',
-      (context) => respondToTransition(app, context, { to: 'confirmed' }),
       {
         access: transitionAccess,
         body: BookingConfirm,
         response: { 200: Envelope(BookingInFull) },
         detail: { tags: ['Bookings'], operationId: 'confirmBooking', summary: 'Confirm a pending booking' },
       },
+      (context) => respondToTransition(app, context, { to: 'confirmed' }),
     )
     .post(
       '/bookings/:booking_id/cancel',
-      (context) => {
-        const { reason = null } = context.body
-        return respondToTransition(app, context, { to: 'cancelled', reason })
-      },
       {
         access: transitionAccess,
         body: BookingCancel,
         response: { 200: Envelope(BookingInFull) },
         detail: { tags: ['Bookings'], operationId: 'cancelBooking', summary: 'Cancel a booking' },
       },
+      (context) => {
+        const { reason = null } = context.body
+        return respondToTransition(app, context, { to: 'cancelled', reason })
+      },
     )
     .get(
       '/integrations/:provider/bookings/:id',
-      async (context) => {
-        const { ownerId } = context.caller
-        const booking = await findBooking(app.db, ownerId, parsePathId(context.params.id))
-        const detailOf = await prepareDetails(app.db, ownerId, [booking])
-        return ok(context, { Booking: detailOf(booking) })
-      },
       {
         access: { permission: 'bookings.read', provider: true, errors: ['not_found'] },
         response: { 200: Envelope(BookingInFull) },
         detail: { tags: ['Booking feed'], operationId: 'getBooking', summary: 'Read a booking in full' },
+      },
+      async (context) => {
+        const { ownerId } = context.caller
+        const booking = await findBooking(app.db, ownerId, context.params.id)
+        const detailOf = await prepareDetails(app.db, ownerId, [booking])
+        return ok(context, { Booking: detailOf(booking) })
       },
     )
 }
@@ -84,10 +82,10 @@ const transitionAccess: Access = {
 
 function respondToTransition(
   app: AppContext,
-  context: IdempotentContext & { params: { booking_id: string } },
+  context: Accepted<{ booking_id: number | undefined }>,
   transition: Pick<Transition, 'to' | 'reason'>,
 ) {
-  const id = parsePathId(context.params.booking_id)
+  const id = context.params.booking_id
   return runIdempotently(
     app,
     context,

@@ -1,9 +1,7 @@
-import { Elysia } from 'elysia'
 import type { AppContext } from '../../http/context.ts'
-import { Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
-import { guard } from '../../http/guard.ts'
+import { created, Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
-import { parsePathId } from '../../http/path-ids.ts'
+import { routes } from '../../http/route.ts'
 import { output, requestObject, responseObject } from '../../http/schema/fields.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { type ConversationBooking, sendAsHost } from './conversation.ts'
@@ -22,21 +20,9 @@ export function messageRoutes(
   app: AppContext,
   findBooking: (db: Db, ownerId: number, id: number | undefined) => Promise<ConversationBooking>,
 ) {
-  return new Elysia({ prefix: '/bookings/:booking_id/messages', tags: ['Messages'] })
-    .use(guard(app))
+  return routes(app, { prefix: '/bookings/:booking_id/messages', tags: ['Messages'] })
     .get(
       '',
-      async (context) => {
-        const { booking_id } = context.params as { booking_id: string }
-        const page = toPageRequest(context.query, defaultPerPage)
-        const { id, owner_id } = await findBooking(app.db, context.caller.ownerId, parsePathId(booking_id))
-        const { rows, total } = await findMessages(app.db, { owner_id, booking_id: id }, page)
-        return ok(
-          context,
-          { messages: rows.map(serializeMessage) },
-          { pagination: pagination(page, total, rows.length) },
-        )
-      },
       {
         access: { permission: 'bookings.read', errors: ['not_found'] },
         query: requestObject(pageQuery(defaultPerPage, 100)),
@@ -50,22 +36,33 @@ export function messageRoutes(
         },
         detail: { operationId: 'listMessages', summary: 'List the messages of a booking' },
       },
+      async (context) => {
+        const { booking_id } = context.params
+        const page = toPageRequest(context.query, defaultPerPage)
+        const { id, owner_id } = await findBooking(app.db, context.caller.ownerId, booking_id)
+        const { rows, total } = await findMessages(app.db, { owner_id, booking_id: id }, page)
+        return ok(
+          context,
+          { messages: rows.map(serializeMessage) },
+          { pagination: pagination(page, total, rows.length) },
+        )
+      },
     )
     .post(
       '',
-      async (context) => {
-        const { booking_id } = context.params as { booking_id: string }
-        const { text } = context.body.message
-        const { ownerId, host } = context.caller
-        const booking = await findBooking(app.db, ownerId, parsePathId(booking_id))
-        const message = await sendAsHost(app, booking, host.name, text)
-        return context.status(201, ok(context, { message: serializeMessage(message) }))
-      },
       {
         access: { permission: 'bookings.write', body: 'json', errors: ['not_found', 'conflict'] },
         body: MessageCreate,
         response: { 201: Envelope(responseObject({ message: Message }, 'Message as stored')) },
         detail: { operationId: 'sendMessage', summary: 'Send a message to the guest' },
+      },
+      async (context) => {
+        const { booking_id } = context.params
+        const { text } = context.body.message
+        const { ownerId, host } = context.caller
+        const booking = await findBooking(app.db, ownerId, booking_id)
+        const message = await sendAsHost(app, booking, host.name, text)
+        return created(context, { message: serializeMessage(message) })
       },
     )
 }

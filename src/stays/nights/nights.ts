@@ -59,8 +59,7 @@ export async function findNights(
   ownerId: number,
   { listing_id, room_type_id, start_date, end_date }: NightsQuery,
 ): Promise<Record<string, Record<string, UnitNight[]>>> {
-  const listingId = Number(listing_id)
-  const wanted = { listingId, roomTypeId: room_type_id === undefined ? undefined : Number(room_type_id) }
+  const wanted = { listingId: listing_id, roomTypeId: room_type_id }
   const { listings } = await findRoomTypesPage(db, ownerId, wanted, { page: 1, perPage: 1 })
   const roomTypeIds = listings[0]?.roomTypeIds ?? []
   if (roomTypeIds.length * (daysBetween(start_date, end_date) + 1) > maxNights) {
@@ -68,5 +67,5 @@ export async function findNights(
     throw invalidField('end_date', message, 'max')
   }
   const units = await readNights(db, ownerId, roomTypeIds, { from: start_date, to: end_date })
-  return { [listingId]: Object.fromEntries(units) }
+  return { [listing_id]: Object.fromEntries(units) }
 }

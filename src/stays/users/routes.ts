@@ -1,10 +1,8 @@
-import { Elysia } from 'elysia'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
-import { guard } from '../../http/guard.ts'
 import { runIdempotently } from '../../http/idempotency/idempotency.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
-import { parsePathId } from '../../http/path-ids.ts'
+import { routes } from '../../http/route.ts'
 import { output, requestObject } from '../../http/schema/fields.ts'
 import { alone } from '../../platform/mongo/batches.ts'
 import { prepareUser } from './create.ts'
@@ -16,17 +14,9 @@ const defaultPerPage = 50
 
 /** Defines the routes that create (contract, `POST /v1/users`) and read (decisions §27) the users of the key's host. */
 export function userRoutes(app: AppContext) {
-  return new Elysia({ prefix: '/users', tags: ['Users'] })
-    .use(guard(app))
+  return routes(app, { prefix: '/users', tags: ['Users'] })
     .get(
       '',
-      async (context) => {
-        const page = toPageRequest(context.query, defaultPerPage)
-        const { rows, total } = await listUsers(app.db, context.caller.ownerId, context.query.email, page)
-        return ok(context, rows.map(serializeUserInFull), {
-          pagination: pagination(page, total, rows.length),
-        })
-      },
       {
         access: { permission: 'users.read' },
         query: requestObject({ ...pageQuery(defaultPerPage, 100), ...userFilters }, emailFilterProblems),
@@ -37,21 +27,35 @@ export function userRoutes(app: AppContext) {
           description: 'Users whose personal data was erased are left out; read one of them by id',
         },
       },
+      async (context) => {
+        const page = toPageRequest(context.query, defaultPerPage)
+        const { rows, total } = await listUsers(app.db, context.caller.ownerId, context.query.email, page)
+        return ok(context, rows.map(serializeUserInFull), {
+          pagination: pagination(page, total, rows.length),
+        })
+      },
     )
     .get(
       '/:id',
-      async (context) => {
-        const id = parsePathId(context.params.id)
-        return ok(context, serializeUserInFull(await findUser(app.db, context.caller.ownerId, id)))
-      },
       {
         access: { permission: 'users.read', errors: ['not_found'] },
         response: { 200: Envelope(UserInFull) },
         detail: { operationId: 'getUser', summary: 'Read a user' },
       },
+      async (context) => {
+        const id = context.params.id
+        return ok(context, serializeUserInFull(await findUser(app.db, context.caller.ownerId, id)))
+      },
     )
     .post(
       '',
+      {
+        access: { permission: 'users.write', body: 'json', idempotent: true },
+        body: UserCreate,
+        check: birthProblems,
+        response: { 201: Envelope(User) },
+        detail: { operationId: 'createUser', summary: 'Create a user' },
+      },
       async (context) => {
         const response = await runIdempotently(
           app,
@@ -61,12 +65,6 @@ export function userRoutes(app: AppContext) {
         )
         app.outbox.wake()
         return response
-      },
-      {
-        access: { permission: 'users.write', body: 'json', idempotent: true, check: birthProblems },
-        body: UserCreate,
-        response: { 201: Envelope(User) },
-        detail: { operationId: 'createUser', summary: 'Create a user' },
       },
     )
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { isCalendarDate, toDay } from '../../core/clock.ts'
 import type { Problem } from '../../core/errors.ts'
-import type { CheckInput } from '../../http/access.ts'
+import type { Unchecked } from '../../http/request.ts'
 import {
   date,
   optional,
@@ -76,7 +76,7 @@ export const emailFilterProblems: Refinement<{ email?: string }> = ({ email }, i
 }
 
 /** Reports a date of birth that is today or later according to the environment's clock. */
-export function birthProblems({ body: { date_of_birth }, now }: CheckInput): Problem[] {
+export function birthProblems({ body: { date_of_birth }, now }: Unchecked): Problem[] {
   if (typeof date_of_birth !== 'string' || !isCalendarDate(date_of_birth)) return []
   if (date_of_birth < toDay(now)) return []
   return [{ path: 'date_of_birth', code: 'invalid', message: '"date_of_birth" must be in the past' }]

@@ -263,22 +263,23 @@ test.each(withBody)(
   },
 )
 
-function hooksOf(name: string) {
+/** Returns the schemas of a sandbox route, given its documented path. */
+function schemasOf(name: string) {
   const [method, path = ''] = name.split(' ')
   return service.app.routes.find(
     (route) => route.method === method && route.path === `/sandbox${path.replace(/\{(\w+)\}/g, ':$1')}`,
-  )?.hooks
+  )?.hooks.detail.schemas
 }
 
 test.each(Object.entries(exampleRequests))('the example request of %s matches its schema', (name, body) => {
-  const schema = hooksOf(name)?.body as TSchema
+  const schema = schemasOf(name)?.body as TSchema
   expect([...TypeCompiler.Compile(schema).Errors(body)]).toEqual([])
 })
 
 test.each(Object.entries(exampleResponses))(
   'the example response of %s matches its schema',
   (name, { status, body }) => {
-    const schemas = hooksOf(name)?.response as Record<number, TSchema> | undefined
+    const schemas = schemasOf(name)?.response as Record<number, TSchema> | undefined
     expect([...TypeCompiler.Compile(schemas?.[status] as TSchema).Errors(body)]).toEqual([])
   },
 )

@@ -1,7 +1,9 @@
+import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import openapiTS from 'openapi-typescript'
 import { expect, test } from 'vitest'
-import { guard } from '../../../src/http/guard.ts'
+import { addFacts } from '../../../src/http/facts.ts'
+import { mount, routes } from '../../../src/http/route.ts'
 import { testApp } from '../../support/app.ts'
 
 const service = await testApp()
@@ -146,9 +148,16 @@ test('each operation has a small document of its own, with exactly the schemas t
 test('a route that declares its deprecation states it in every response, including errors', async () => {
   const since = new Date('2026-11-01T00:00:00Z')
   const sunset = new Date('2027-06-01T00:00:00Z')
-  const app = new Elysia().use(guard(service.live)).get('/old', () => ({}), {
-    access: { permission: 'any', deprecated: { since, sunset } },
-  })
+  const old = routes(service.live).get(
+    '/old',
+    {
+      access: { permission: 'any', deprecated: { since, sunset } },
+      response: { 200: Type.Object({}) },
+      detail: { operationId: 'readOld', summary: 'Read what is old' },
+    },
+    () => ({}),
+  )
+  const app = new Elysia().onRequest((context) => addFacts(context, service.live)).use(mount('', [old]))
   const { key } = await service.actor()
   const response = await app.handle(new Request('http://localhost/old', { headers: { 'x-api-key': key } }))
   expect(response.headers.get('deprecation')).toBe('@1793491200')

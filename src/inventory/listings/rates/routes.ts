@@ -1,9 +1,7 @@
-import { Elysia } from 'elysia'
 import type { AppContext } from '../../../http/context.ts'
 import { Envelope, ok, type ResponseContext } from '../../../http/envelope.ts'
-import { guard } from '../../../http/guard.ts'
 import { runIdempotently } from '../../../http/idempotency/idempotency.ts'
-import { parsePathId } from '../../../http/path-ids.ts'
+import { routes } from '../../../http/route.ts'
 import { alone } from '../../../platform/mongo/batches.ts'
 import { RateJobView, RatesAccepted, RatesWrite } from './schema.ts'
 import { serializeRateJob } from './serialize.ts'
@@ -14,17 +12,9 @@ import { prepareRates } from './write.ts'
  * Defines the routes that write rates (contract, Endpoints; decisions §8) and read a write's status (decisions §20).
  */
 export function rateRoutes(app: AppContext) {
-  return new Elysia({ prefix: '/integrations/:provider/rates', tags: ['Rates'] })
-    .use(guard(app))
+  return routes(app, { prefix: '/integrations/:provider/rates', tags: ['Rates'] })
     .post(
       '',
-      (context) =>
-        runIdempotently(
-          app,
-          context,
-          async () => alone(await prepareRates(app, context.caller.ownerId, context.body.data)),
-          (jobId) => ({ status: 200, envelope: acceptance(context, jobId) }),
-        ),
       {
         access: {
           permission: 'listings.write',
@@ -37,22 +27,29 @@ export function rateRoutes(app: AppContext) {
         response: { 200: RatesAccepted },
         detail: { operationId: 'updateRates', summary: 'Write rates in bulk' },
       },
+      (context) =>
+        runIdempotently(
+          app,
+          context,
+          async () => alone(await prepareRates(app, context.caller.ownerId, context.body.data)),
+          (jobId) => ({ status: 200, envelope: acceptance(context, jobId) }),
+        ),
     )
     .get(
       '/jobs/:id',
+      {
+        access: { permission: 'listings.write', provider: true, errors: ['not_found'] },
+        response: { 200: Envelope(RateJobView) },
+        detail: { operationId: 'getRateJob', summary: 'Read the status of a rates write' },
+      },
       async (context) => {
-        const id = parsePathId(context.params.id)
+        const id = context.params.id
         return ok(
           context,
           serializeRateJob(
             await findRateJob(app.db, context.caller.ownerId, id, app.clock(context.caller.ownerId)),
           ),
         )
-      },
-      {
-        access: { permission: 'listings.write', provider: true, errors: ['not_found'] },
-        response: { 200: Envelope(RateJobView) },
-        detail: { operationId: 'getRateJob', summary: 'Read the status of a rates write' },
       },
     )
 }

@@ -1,0 +1,212 @@
+import { DomainError, rateLimited } from '../core/errors.ts'
+import { type Access, deprecationHeaders } from './access.ts'
+import { authorize, rateLimitHeaders } from './authorization.ts'
+import { readJsonObject } from './body.ts'
+import { clientAddress, requireNetwork } from './client-address.ts'
+import type { AppContext, Authorization } from './context.ts'
+import { toErrorResponse } from './error-response.ts'
+import { readIdempotencyKey } from './idempotency/key.ts'
+import type { IncomingBody } from './incoming-body.ts'
+import { readPathIds } from './path-ids.ts'
+import { requirePermission } from './permissions.ts'
+import { prefersPeek, prefersStrict } from './prefer.ts'
+import { requireProvider } from './provider.ts'
+import { readQuery } from './query.ts'
+import type { Accepted, Arrival, Caller, Sent, Visit } from './request.ts'
+import type { Answer, Route } from './route.ts'
+import { readValidBody, readValidQuery } from './schema/read.ts'
+import { sendEnvelope } from './send.ts'
+
+/**
+ * Serves the requests of one route, from their arrival to their answer, in the order of decisions §1. Every route below
+ * `/v1` and `/sandbox` is served by this function alone: whatever is refused, is refused here, before the handler runs.
+ *
+ *     identify ──> admit ──> allow ──> open ──> readInput ──> handle ──> send
+ *         └──────────┴─────────┴────────┴───────────┴────────────┴──> refuse
+ *
+ * The sandbox takes part through its `visit`, which live data does not have. The returned function never rejects.
+ */
+export function serve(app: AppContext, route: Route): (arrival: Arrival) => Promise<Sent> {
+  return async (arrival) => {
+    try {
+      const authorization = await identify(app, route, arrival)
+      const visit = meet(app, route, arrival, authorization)
+      await admit(arrival, authorization, visit)
+      const idempotencyKey = allow(app, route, arrival, authorization)
+      const caller = await open(app, arrival, authorization, visit)
+      const accepted = await readInput(app, route, arrival, { caller, idempotencyKey })
+      const answer = await handle(route, accepted, visit)
+      return await send(route, arrival, answer)
+    } catch (error) {
+      return refuse(app, route, arrival, error)
+    }
+  }
+}
+
+/**
+ * Identifies the key, counts the request, and sets the rate limit headers and any deprecation headers.
+ *
+ * @throws DomainError `auth`, or `rate_limit` if too many requests from the address have failed
+ */
+async function identify(app: AppContext, { access }: Route, arrival: Arrival): Promise<Authorization> {
+  const { request, set, server, facts } = arrival
+  if (access.body && prefersStrict(request.headers)) set.headers['preference-applied'] = 'handling=strict'
+  if (access.feed && prefersPeek(request.headers)) set.headers['preference-applied'] = 'peek'
+  if (access.deprecated) Object.assign(set.headers, deprecationHeaders(access.deprecated))
+  const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
+  const address = clientAddress(socketAddress, request.headers, app.config.trustedProxies)
+  facts.address = address
+  facts.readsOwnKey = access.readsOwnKey ?? false
+  const authorization = await authorize(app, {
+    headers: request.headers,
+    address,
+    facts,
+    window: access.window,
+  })
+  app.usage.track(authorization.key.id, address, app.clock())
+  app.metrics.countDecision(authorization.allowed, authorization.revision !== null)
+  Object.assign(set.headers, rateLimitHeaders(authorization))
+  return authorization
+}
+
+/** Returns the sandbox's part in the request; undefined on live data and for a route that skips it. */
+function meet(
+  app: AppContext,
+  { access }: Route,
+  arrival: Arrival,
+  limits: Authorization,
+): Visit | undefined {
+  if (access.environment === 'skips') return
+  const { request, facts, route, set } = arrival
+  const visit = app.environment.visit?.({ request, facts, route, access, limits, set })
+  facts.visit = visit
+  return visit
+}
+
+/**
+ * Lets the request in if its key has room and may be used from its address. A request that is over the limit visits the
+ * sandbox too, which observes how a product reacts to a 429.
+ *
+ * @throws DomainError `rate_limit`, or `forbidden` for an address outside the key's networks
+ */
+async function admit({ facts }: Arrival, limits: Authorization, visit: Visit | undefined): Promise<void> {
+  if (limits.allowed) requireNetwork(facts.address ?? '', limits.key.allowed_from)
+  await visit?.enter(limits.allowed)
+  if (!limits.allowed) throw rateLimited(limits.waitMilliseconds)
+}
+
+/**
+ * Checks what needs neither the sandbox nor the input: the permission, the clock, the provider and the form of the
+ * `Idempotency-Key`, which it returns.
+ *
+ * @throws DomainError `forbidden`, `unsupported_provider` or `validation`; ClockSkewError if a write could not be ordered
+ */
+function allow(
+  app: AppContext,
+  { access }: Route,
+  { request, params }: Arrival,
+  { key }: Authorization,
+): string | undefined {
+  requirePermission(access.permission, key.permissions)
+  if (isWrite(request)) app.clockWatch.requireSound()
+  if (access.provider) requireProvider(params?.provider)
+  return access.idempotent ? readIdempotencyKey(request.headers) : undefined
+}
+
+/** Returns who sends the request, and whose data it is about: the host's, or those of the key's sandbox. */
+async function open(
+  app: AppContext,
+  { facts }: Arrival,
+  { key, host }: Authorization,
+  visit: Visit | undefined,
+): Promise<Caller> {
+  return {
+    keyId: key.id,
+    ownerId: (await visit?.open()) ?? host.id,
+    isSandbox: app.environment.name === 'sandbox',
+    permissions: key.permissions,
+    address: facts.address ?? '',
+    maxHoldSeconds: visit?.maxHoldSeconds,
+    host: {
+      id: host.id,
+      name: host.name,
+      email: host.email,
+      createdAt: host.created_at,
+      lastLoginAt: host.last_login_at,
+    },
+  }
+}
+
+/**
+ * Reads the query and the body in the types of the route's schemas.
+ *
+ * @throws DomainError `body_too_slow`, `conflict`, `body_too_large` or `validation`
+ */
+async function readInput(
+  app: AppContext,
+  route: Route,
+  arrival: Arrival,
+  { caller, idempotencyKey }: { caller: Caller; idempotencyKey: string | undefined },
+): Promise<Accepted> {
+  const { request, facts, set } = arrival
+  const { access } = route
+  // A sandbox observes a request with invalid input too, so what was sent is noted before it is checked.
+  facts.query = readQuery(request.url, route.queryForm)
+  const body = access.body && (await readBody(app, facts.incomingBody, caller.host.id, access.body))
+  const sent = { idempotencyKey, body }
+  facts.sent = sent
+  const params = readPathIds(arrival.params)
+  const query = route.query ? readValidQuery(route.query, facts.query) : facts.query
+  const accepted = { request, route: arrival.route, facts, set, caller, params, query, body: {}, sent }
+  if (!route.body) return accepted
+  const unchecked = { caller, params, body: body ?? {}, now: app.clock(caller.ownerId) }
+  const valid = await readValidBody(route.body, body ?? {}, {
+    problems: route.check?.(unchecked) ?? [],
+    isStrict: prefersStrict(request.headers),
+    current: () => route.current?.(unchecked).catch(unlessMissing),
+  })
+  facts.ignored = valid.ignored
+  return { ...accepted, body: valid.body }
+}
+
+function readBody(
+  { config }: AppContext,
+  body: IncomingBody,
+  hostId: number,
+  kind: NonNullable<Access['body']>,
+) {
+  const isLarge = kind === 'bulk' || kind === 'bookings'
+  return readJsonObject(body, hostId, isLarge ? config.maxBulkBodyBytes : config.maxBodyBytes, kind)
+}
+
+/** Ignores a `not_found` error, because the handler itself responds 404 if the resource does not exist. */
+function unlessMissing(error: unknown): undefined {
+  if (!(error instanceof DomainError) || error.kind !== 'not_found') throw error
+}
+
+/** Runs the handler, and checks that its answer is what the route's documentation promises. */
+async function handle(route: Route, accepted: Accepted, visit: Visit | undefined): Promise<Answer> {
+  const run = async () => route.handle(accepted)
+  const answer = visit && isWrite(accepted.request) ? await visit.write(run, accepted.sent.body) : await run()
+  if (!(answer instanceof Response)) route.requirePromised(Number(accepted.set.status ?? 200), answer)
+  return answer
+}
+
+/** Sends an answer; a sandbox records it first, and may lose it or cut it off. */
+async function send({ access }: Route, arrival: Arrival, answer: Answer): Promise<Sent> {
+  const { facts } = arrival
+  const sendIt = () => sendEnvelope(arrival, answer, access.conditional)
+  const sent = facts.visit ? await facts.visit.respond(answer, sendIt) : sendIt()
+  facts.answeredAt = performance.now()
+  return sent
+}
+
+/** Sends the response that the contract gives an error. */
+async function refuse({ log }: AppContext, route: Route, arrival: Arrival, error: unknown): Promise<Sent> {
+  arrival.facts.error = error
+  return send(route, arrival, toErrorResponse({ ...arrival, error }, log))
+}
+
+function isWrite({ method }: Request): boolean {
+  return method !== 'GET' && method !== 'HEAD'
+}
