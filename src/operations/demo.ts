@@ -5,9 +5,9 @@ import { addDays, toDay } from '../core/clock.ts'
 import type { AppContext } from '../http/context.ts'
 import { permissions } from '../http/permissions.ts'
 import { normalize } from '../http/schema/normalize.ts'
-import { prepareListing } from '../inventory/listings/write.ts'
-import { runUnit } from '../platform/mongo/transactions.ts'
-import { prepareUser } from '../stays/users/create.ts'
+import { carryOut } from '../http/write.ts'
+import { sentListings } from '../inventory/listings/write.ts'
+import { newUsers } from '../stays/users/create.ts'
 import { UserCreate } from '../stays/users/schema.ts'
 
 /** A demo host with one key, one user and one listing. The key is shown only once. */
@@ -37,14 +37,11 @@ export async function seedDemo(app: Pick<AppContext, 'db' | 'clock' | 'ids'>): P
     name: 'Demo key',
     permissions: [...permissions],
   })
-  const user = await prepareUser(
-    app,
-    { ownerId: host.id, keyId: record.id, address: '127.0.0.1' },
-    normalize(UserCreate, userBody),
-  )
-  const { id: user_id } = await runUnit(db, user)
-  const listing = await prepareListing(app, host.id, listingBody)
-  const { listing: created } = await runUnit(db, listing)
+  const { id: user_id } = await carryOut(app, newUsers, host.id, {
+    fields: normalize(UserCreate, userBody),
+    origin: { keyId: record.id, address: '127.0.0.1' },
+  })
+  const { listing: created } = await carryOut(app, sentListings, host.id, listingBody)
   const checkin_at = addDays(toDay(clock()), 30)
   const booking = {
     user_id,

@@ -1,10 +1,9 @@
 import type { AppContext } from '../../http/context.ts'
 import { Confirmation, Envelope, ok } from '../../http/envelope.ts'
-import { runIdempotently } from '../../http/idempotency/idempotency.ts'
+import { Writer } from '../../http/idempotency/writer.ts'
 import { pagination, toPageRequest } from '../../http/pagination.ts'
 import { routes } from '../../http/route.ts'
 import { streamJson } from '../../http/send.ts'
-import { alone } from '../../platform/mongo/batches.ts'
 import { findAvailabilityPage, streamAvailability } from './read.ts'
 import { findSentRows } from './rows.ts'
 import {
@@ -14,10 +13,11 @@ import {
   AvailabilityWrite,
   defaultPerPage,
 } from './schema.ts'
-import { prepareAvailability } from './write.ts'
+import { sentAvailability } from './write.ts'
 
 /** Defines the routes that read and write the availability of room types (contract, Endpoints; decisions §8). */
 export function availabilityRoutes(app: AppContext) {
+  const write = new Writer(app, sentAvailability)
   return routes(app, { prefix: '/integrations/:provider/availability', tags: ['Availability'] })
     .get(
       '',
@@ -60,15 +60,10 @@ export function availabilityRoutes(app: AppContext) {
       },
       async (context) => {
         let isCompactionDue = false
-        const response = await runIdempotently(
-          app,
-          context,
-          async () => alone(await prepareAvailability(app, context.caller.ownerId, context.body.data)),
-          (isDue) => {
-            isCompactionDue = isDue
-            return { status: 200, envelope: ok(context, { message: 'Availability updated' }) }
-          },
-        )
+        const response = await write.answer(context, context.body.data, (isDue) => {
+          isCompactionDue = isDue
+          return { status: 200, envelope: ok(context, { message: 'Availability updated' }) }
+        })
         if (isCompactionDue) app.outbox.wake()
         return response
       },

@@ -2,8 +2,8 @@ import { DomainError } from '../../core/errors.ts'
 import { hostQueue, nextSequence } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import { maxProblems } from '../../http/schema/problems.ts'
+import { alone } from '../../http/write.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
-import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { foreignListings, unknownRoomType } from '../listings/problems.ts'
 import {
   findInvalidRoomTypes,
@@ -18,21 +18,35 @@ import type { AvailabilityItem } from './schema.ts'
 import { insertRows, type RoomTypeCount, saveWritten } from './store.ts'
 
 /**
- * Prepares a write that overlays the items, in order, on a host's availability. Either all items are written or none,
- * even if the process crashes. The transaction only adds the items and updates their room types' counts, so its cost
- * does not depend on the amount of stored data. When run, the write returns true if it enqueued a compaction in the
- * outbox.
- *
- * @throws DomainError `forbidden` (another host's listings), `invalid_ids` (room types); when run, `validation` (a room
- * type might get too many ranges) or `conflict` with a retry time (another write filled the space that the compaction
- * had freed)
+ * Writes that overlay items, in order, on a host's availability. Either all items are written or none, even if the
+ * process crashes. The transaction only adds the items and updates their room types' counts, so its cost does not depend
+ * on the amount of stored data. The result is true if the write enqueued a compaction in the outbox.
  */
-export async function prepareAvailability(
-  app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
+export const sentAvailability = alone({
+  queue: hostQueue,
+  prepare: prepareAvailability,
+  write: writeAvailability,
+})
+
+/** Items that are ready to be written. Each row takes two consecutive ids, starting at `firstId`. */
+interface SentAvailability {
+  items: AvailabilityItem[]
+  firstId: number
+  added: AddedRows[]
+}
+
+/** Rows that a write adds to a room type. */
+interface AddedRows {
+  roomTypeId: number
+  rows: number
+}
+
+/** @throws DomainError `forbidden` (another host's listings) or `invalid_ids` (room types) */
+async function prepareAvailability(
+  { db, ids }: Pick<AppContext, 'db' | 'ids'>,
   ownerId: number,
   items: AvailabilityItem[],
-): Promise<UnitOfWork<boolean>> {
-  const { db, ids } = app
+): Promise<SentAvailability> {
   const [listings, firstId] = await Promise.all([
     findOwnedListings(db, ownerId, items),
     // Each item creates one row and may split another.
@@ -42,21 +56,29 @@ export async function prepareAvailability(
   const byRoomType = Map.groupBy(items, ({ room_type_id }) => room_type_id)
   const added = [...byRoomType].map(([roomTypeId, { length }]) => ({ roomTypeId, rows: length }))
   await makeRoom(db, ownerId, added)
-  return {
-    queue: hostQueue(ownerId),
-    async run(session) {
-      // The sequence is advanced first, so that if two writes run concurrently, the later one starts over before it
-      // does any other work.
-      const sequence = await nextSequence(db, session, ownerId)
-      const grown = await findCountsAfterWrite(db, session, ownerId, added)
-      requireRoom(grown, added)
-      return addRows(app, session, ownerId, { items, firstId, sequence, grown })
-    },
-  }
+  return { items, firstId, added }
 }
 
-/** A write that is ready to run. Each row takes two consecutive ids, starting at `firstId`. */
-interface PreparedWrite {
+/**
+ * @throws DomainError `validation` (a room type might get too many ranges) or `conflict` with a retry time (another write
+ * filled the space that the compaction had freed)
+ */
+async function writeAvailability(
+  app: Pick<AppContext, 'db' | 'clock'>,
+  session: Session,
+  ownerId: number,
+  { items, firstId, added }: SentAvailability,
+): Promise<boolean> {
+  // The sequence is advanced first, so that if two writes run concurrently, the later one starts over before it does any
+  // other work.
+  const sequence = await nextSequence(app.db, session, ownerId)
+  const grown = await findCountsAfterWrite(app.db, session, ownerId, added)
+  requireRoom(grown, added)
+  return addRows(app, session, ownerId, { items, firstId, sequence, grown })
+}
+
+/** A write whose place in the order of the host's writes is known. */
+interface OrderedWrite {
   items: AvailabilityItem[]
   firstId: number
   sequence: number
@@ -68,7 +90,7 @@ async function addRows(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   session: Session,
   ownerId: number,
-  { items, firstId, sequence, grown }: PreparedWrite,
+  { items, firstId, sequence, grown }: OrderedWrite,
 ): Promise<boolean> {
   const updated_at = clock(ownerId)
   const rows = items.map((item, order): StoredRow => {

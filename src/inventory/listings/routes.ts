@@ -1,24 +1,24 @@
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, metaOf, ok, PageEnvelope, type ResponseContext } from '../../http/envelope.ts'
-import { runIdempotently } from '../../http/idempotency/idempotency.ts'
+import { Writer } from '../../http/idempotency/writer.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
 import type { Caller, Unchecked } from '../../http/request.ts'
 import { routes } from '../../http/route.ts'
 import { output, requestObject } from '../../http/schema/fields.ts'
 import { streamJson } from '../../http/send.ts'
-import { alone } from '../../platform/mongo/batches.ts'
 import { ListingCreate, ListingPatch } from './fields.ts'
 import { countListings, type ListingQuery, listingQuery } from './list-store.ts'
 import { recognizableIn } from './match.ts'
 import { Listing, ListingListItem, ListingWriteResult, listingFilters } from './schema.ts'
 import { serializeIds, serializeListItem, serializeListing } from './serialize.ts'
 import { findListing, findMatch } from './store.ts'
-import { type ListingWrite, patchListing, prepareListing } from './write.ts'
+import { type ListingWrite, patchListing, sentListings } from './write.ts'
 
 const defaultPerPage = 50
 
 /** Defines the routes that read, create and update the listings of the key's host (contract, Endpoints). */
 export function listingRoutes(app: AppContext) {
+  const write = new Writer(app, sentListings)
   const read = async (caller: Unchecked['caller'], id: number | undefined) =>
     serializeListing(await findListing(app.db, caller.ownerId, id))
   return routes(app, { prefix: '/listings', tags: ['Listings'] })
@@ -61,15 +61,10 @@ export function listingRoutes(app: AppContext) {
         detail: { operationId: 'createListing', summary: 'Create a listing, or update the one that matches' },
       },
       (context) =>
-        runIdempotently(
-          app,
-          context,
-          async () => alone(await prepareListing(app, context.caller.ownerId, context.body)),
-          (write) => ({
-            status: write.action === 'created' ? 201 : 200,
-            envelope: writeResult(app, context, write),
-          }),
-        ),
+        write.answer(context, context.body, (written) => ({
+          status: written.action === 'created' ? 201 : 200,
+          envelope: writeResult(app, context, written),
+        })),
     )
     .patch(
       '/:id',

@@ -1,9 +1,10 @@
 import { DomainError, invalidField } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { IdSource } from '../../http/ids.ts'
+import { alone } from '../../http/write.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { ensureLock, takeLock } from '../../platform/mongo/locks.ts'
-import { inTransaction, type UnitOfWork } from '../../platform/mongo/transactions.ts'
+import { inTransaction } from '../../platform/mongo/transactions.ts'
 import type { ListingPatch } from './fields.ts'
 import type { Match } from './match.ts'
 import { type IdReading, mergeListing, withNewIds } from './merge.ts'
@@ -29,28 +30,41 @@ export interface ListingWrite {
 }
 
 /**
- * Prepares the write of `POST /v1/listings`, which updates the host's matching listing or, if there is none, creates a
- * new one. Such writes run one at a time per host, so that concurrent identical creates result in a single listing.
- *
- * @throws DomainError when run: `validation`; `listing_conflict` if the match is inactive
+ * Writes of `POST /v1/listings`, each of which updates the host's matching listing or, if there is none, creates a new
+ * one. They run one at a time per host, so that concurrent identical creates result in a single listing.
  */
-export async function prepareListing(
-  app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
+export const sentListings = alone({
+  queue: (ownerId) => listingLock(ownerId).name,
+  prepare: prepareListing,
+  write: writeListing,
+})
+
+/** A listing that is ready to be written. */
+interface SentListing {
+  sent: ListingPatch
+}
+
+async function prepareListing(
+  { db }: Pick<AppContext, 'db'>,
   ownerId: number,
   sent: ListingPatch,
-): Promise<UnitOfWork<ListingWrite>> {
-  const lock = listingLock(ownerId)
-  await ensureLock(app.db, lock)
-  return {
-    queue: lock.name,
-    async run(session) {
-      await takeLock(app.db, session, lock)
-      const found = await findMatch(app.db, ownerId, sent, session)
-      if (!found) return create(app, ownerId, sent, session)
-      if (found.listing.listing_status === 'inactive') throw inactiveMatch(found.listing, found.match)
-      return update(app, found.listing, { sent, reading: 'partner' }, session)
-    },
-  }
+): Promise<SentListing> {
+  await ensureLock(db, listingLock(ownerId))
+  return { sent }
+}
+
+/** @throws DomainError `validation`; `listing_conflict` if the match is inactive */
+async function writeListing(
+  app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
+  session: Session,
+  ownerId: number,
+  { sent }: SentListing,
+): Promise<ListingWrite> {
+  await takeLock(app.db, session, listingLock(ownerId))
+  const found = await findMatch(app.db, ownerId, sent, session)
+  if (!found) return create(app, ownerId, sent, session)
+  if (found.listing.listing_status === 'inactive') throw inactiveMatch(found.listing, found.match)
+  return update(app, found.listing, { sent, reading: 'partner' }, session)
 }
 
 async function create(

@@ -11,7 +11,8 @@ import type { Db, Session } from './connection.ts'
 import { busy } from './errors.ts'
 import { repeatRead } from './repeated-reads.ts'
 
-const queues = new KeyedQueue(queueTimeoutMilliseconds, busy)
+/** The queues of each database connection, in which its writers take turns within this process. */
+const queues = new WeakMap<Db, KeyedQueue>()
 
 /**
  * Runs `work` in one transaction and returns its result once a majority has acknowledged the commit.
@@ -27,26 +28,15 @@ export function inTransaction<T>(db: Db, queue: string, work: (session: Session)
   return inSpan('transaction', () => takeTurn(db, queue, () => runTransaction(db, work)))
 }
 
-/** A prepared change that gets a transaction of its own. All reads and checks that need none have been completed. */
-export interface UnitOfWork<T> {
-  /** The queue's name, which is the same for all writers of the same documents. */
-  queue: string
-  /** Applies the change within the transaction. It may run more than once. */
-  run(session: Session): Promise<T>
-}
-
-/** Runs a prepared change in a transaction; see {@link inTransaction}. */
-export function runUnit<T>(db: Db, unit: UnitOfWork<T>): Promise<T> {
-  return inTransaction(db, unit.queue, unit.run)
-}
-
 /**
  * Runs `work` when all earlier work in the same queue of this process has ended.
  *
  * @throws DomainError `conflict` with a retry time if the wait lasts longer than 6 s
  */
 export function takeTurn<T>(db: Db, queue: string, work: () => Promise<T>): Promise<T> {
-  return queues.run(`${db.name}/${queue}`, work)
+  const ofDb = queues.get(db) ?? new KeyedQueue(queueTimeoutMilliseconds, busy)
+  queues.set(db, ofDb)
+  return ofDb.run(queue, work)
 }
 
 /**

@@ -3,18 +3,18 @@ import { type ClockStart, startHostClock } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import { withIds } from '../../http/ids.ts'
 import { normalize } from '../../http/schema/normalize.ts'
-import { prepareRates } from '../../inventory/listings/rates/write.ts'
+import { carryOut, prepareWrite } from '../../http/write.ts'
+import { sentRates } from '../../inventory/listings/rates/write.ts'
 import type { ListingStatus } from '../../inventory/listings/schema.ts'
 import { setListingStatus } from '../../inventory/listings/store.ts'
-import { prepareListing } from '../../inventory/listings/write.ts'
-import { writeAlone } from '../../platform/mongo/batches.ts'
+import { sentListings } from '../../inventory/listings/write.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
-import { inTransaction, runUnit } from '../../platform/mongo/transactions.ts'
-import { prepareBooking } from '../../stays/bookings/create.ts'
+import { inTransaction } from '../../platform/mongo/transactions.ts'
+import { newBookings } from '../../stays/bookings/create.ts'
 import type { StatusWord } from '../../stays/bookings/status.ts'
 import { moveBooking } from '../../stays/bookings/transitions.ts'
 import { setConversationClosed } from '../../stays/messages/conversation.ts'
-import { prepareUser } from '../../stays/users/create.ts'
+import { newUsers } from '../../stays/users/create.ts'
 import { UserCreate } from '../../stays/users/schema.ts'
 import bookings from '../data/bookings.json' with { type: 'json' }
 import listings from '../data/listings.json' with { type: 'json' }
@@ -63,7 +63,7 @@ export async function seedSandbox(sandbox: FreshSandbox, start: ClockStart): Pro
   await runAll(
     db,
     sandboxId,
-    made.map(({ run }) => run),
+    made.map(({ write }) => write),
   )
   for (const { id, status } of data.listings)
     await setListingStatus(sandbox, { id, owner_id: sandboxId }, status)
@@ -87,34 +87,35 @@ function runAll(
 
 function userOf(sandbox: FreshSandbox, { id, body }: (typeof users)[0]) {
   const context = { ...sandbox, ids: withIds(sandbox.ids, { user: id }) }
-  const origin = { ownerId: sandbox.sandboxId, keyId: sandbox.keyId, address: '127.0.0.1' }
-  return prepareUser(context, origin, normalize(UserCreate, body))
+  const origin = { keyId: sandbox.keyId, address: '127.0.0.1' }
+  const sent = { fields: normalize(UserCreate, body), origin }
+  return prepareWrite(context, newUsers, sandbox.sandboxId, sent)
 }
 
 function listingOf(sandbox: FreshSandbox, listing: ListingData) {
   const { id, first_room_type_id, first_room_id, body } = listing
   const ids = withIds(sandbox.ids, { listing: id, room_type: first_room_type_id, room: first_room_id })
-  return prepareListing({ ...sandbox, ids }, sandbox.sandboxId, body)
+  return prepareWrite({ ...sandbox, ids }, sentListings, sandbox.sandboxId, body)
 }
 
 async function bookingOf(
   sandbox: FreshSandbox,
-  booking: BookingData,
+  data: BookingData,
 ): Promise<(session: Session) => Promise<void>> {
-  const { id, checkin_in_days, nights, status, has_closed_conversation: _, ...rest } = booking
+  const { id, checkin_in_days, nights, status, has_closed_conversation: _, ...rest } = data
   const checkin_at = addDays(toDay(sandbox.clock()), checkin_in_days)
   const input = { ...rest, checkin_at, checkout_at: addDays(checkin_at, nights) }
   const context = { ...sandbox, ids: withIds(sandbox.ids, { booking: id }) }
-  const booked = await prepareBooking(context, sandbox.sandboxId, input)
+  const booking = await prepareWrite(context, newBookings, sandbox.sandboxId, input)
   return async (session) => {
-    const made = await writeAlone(session, booked)
+    const made = await booking.write(session)
     if (status !== 'pending') await moveBooking(sandbox, session, made, { to: status })
   }
 }
 
 async function seedRates(sandbox: FreshSandbox, { id, data: items }: (typeof rates)[0]): Promise<void> {
   const context = { ...sandbox, ids: withIds(sandbox.ids, { rate_job: id }) }
-  await runUnit(sandbox.db, await prepareRates(context, sandbox.sandboxId, items))
+  await carryOut(context, sentRates, sandbox.sandboxId, items)
 }
 
 /** The data of a fresh sandbox. */

@@ -1,6 +1,5 @@
 import { addDays, daysBetween, toDay } from '../../core/clock.ts'
 import { withIds } from '../../http/ids.ts'
-import { writeAlone } from '../../platform/mongo/batches.ts'
 import { inTransaction } from '../../platform/mongo/transactions.ts'
 import type { StoredBooking } from '../../stays/bookings/model.ts'
 import { type StatusWord, toStatusWord } from '../../stays/bookings/status.ts'
@@ -93,7 +92,7 @@ export const scenarios: readonly Scenario[] = [
           const { app } = stage
           const booked = await prepareStay(stage, { user_id: await makeGuest(stage), place, stay })
           const cancelled = await inTransaction(app.db, booked.queue, async (session) => {
-            const made = await writeAlone(session, booked)
+            const made = await booked.write(session)
             return moveBooking(app, session, made, { to: 'cancelled' })
           })
           return summarizeBookings([cancelled])

@@ -3,16 +3,16 @@ import { DomainError, invalidField } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import { withIds } from '../../http/ids.ts'
 import { normalize } from '../../http/schema/normalize.ts'
-import { prepareAvailability } from '../../inventory/availability/write.ts'
+import { carryOut, prepareWrite } from '../../http/write.ts'
+import { sentAvailability } from '../../inventory/availability/write.ts'
 import { findRoomTypesPage, type ListingRoomTypes } from '../../inventory/listings/room-types-store.ts'
 import { findBookableListing, findListing } from '../../inventory/listings/store.ts'
-import { runInBatch } from '../../platform/mongo/batches.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { runUnit } from '../../platform/mongo/transactions.ts'
-import { prepareBooking } from '../../stays/bookings/create.ts'
+import { inTransaction } from '../../platform/mongo/transactions.ts'
+import { newBookings } from '../../stays/bookings/create.ts'
 import type { StoredBooking } from '../../stays/bookings/model.ts'
 import { readNights } from '../../stays/nights/nights.ts'
-import { prepareUser } from '../../stays/users/create.ts'
+import { newUsers } from '../../stays/users/create.ts'
 import { UserCreate } from '../../stays/users/schema.ts'
 
 /** The sandbox in which a scenario is played. */
@@ -136,7 +136,7 @@ export async function setUnits(
   available: number,
 ): Promise<void> {
   const item = { ...place, available, start_date: checkin_at, end_date: addDays(checkout_at, -1) }
-  await runUnit(app.db, await prepareAvailability(app, sandboxId, [item]))
+  await carryOut(app, sentAvailability, sandboxId, [item])
 }
 
 /** Creates a guest in the sandbox and returns the user's id. */
@@ -144,8 +144,8 @@ export async function makeGuest({ app, sandboxId, keyId }: Stage): Promise<numbe
   const id = await app.ids('user')
   const body = { email: `guest-${id}@example.com`, first_name: 'Guest', last_name: 'Sandbox' }
   const context = { ...app, ids: withIds(app.ids, { user: id }) }
-  const origin = { ownerId: sandboxId, keyId, address: '127.0.0.1' }
-  await runUnit(app.db, await prepareUser(context, origin, normalize(UserCreate, body)))
+  const sent = { fields: normalize(UserCreate, body), origin: { keyId, address: '127.0.0.1' } }
+  await carryOut(context, newUsers, sandboxId, sent)
   return id
 }
 
@@ -160,10 +160,12 @@ export interface GuestStay {
 /** Prepares a guest's booking without storing it. */
 export function prepareStay({ app, sandboxId }: Stage, { user_id, place, stay, message }: GuestStay) {
   const context = message ? { ...app, ids: withIds(app.ids, { message: message.id }) } : app
-  return prepareBooking(context, sandboxId, { user_id, ...place, ...stay, message: message?.text ?? null })
+  const sent = { user_id, ...place, ...stay, message: message?.text ?? null }
+  return prepareWrite(context, newBookings, sandboxId, sent)
 }
 
 /** Creates a guest's booking. */
 export async function book(stage: Stage, guestStay: GuestStay): Promise<StoredBooking> {
-  return runInBatch(stage.app.db, await prepareStay(stage, guestStay))
+  const { queue, write } = await prepareStay(stage, guestStay)
+  return inTransaction(stage.app.db, queue, write)
 }

@@ -3,9 +3,10 @@ import { invalidField, invalidFields, type Problem, type ProblemCode } from '../
 import { decimalPlaces, toMinorUnits } from '../../core/money.ts'
 import { advanceHostClock, hostQueue, versionAt } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
+import { batch } from '../../http/write.ts'
 import { findRowsCovering } from '../../inventory/availability/store.ts'
 import { type BookableListing, findBookableListing } from '../../inventory/listings/store.ts'
-import type { BatchedWork, Traced } from '../../platform/mongo/batches.ts'
+import type { Traced } from '../../platform/mongo/batches.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import type { StoredMessage } from '../messages/model.ts'
 import { insertMessages, newMessage } from '../messages/store.ts'
@@ -25,6 +26,9 @@ export interface NewBooking {
   message: { id: number; sender_name: string; text: string } | null
 }
 
+/** Creates bookings. */
+export const newBookings = batch({ queue: hostQueue, prepare: prepareBooking, write: createBookings })
+
 /**
  * Prepares to create a booking for a host, along with the guest's first message if the input contains a message:
  *
@@ -35,11 +39,11 @@ export interface NewBooking {
  * @throws DomainError `validation` at each id that is missing, belongs to another host or cannot be booked; when
  * written, at `user_id` if the guest has been erased, or at `checkin_at` with `unavailable` (decisions §6)
  */
-export async function prepareBooking(
+async function prepareBooking(
   app: Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>,
   ownerId: number,
   input: BookingCreate,
-): Promise<BatchedWork<NewBooking, StoredBooking>> {
+): Promise<NewBooking> {
   const { db, config, ids } = app
   const [user, found] = await Promise.all([
     findUserIfAny(db, ownerId, input.user_id),
@@ -49,13 +53,8 @@ export async function prepareBooking(
   const text = input.message ?? null
   const [id, messageId] = await Promise.all([ids('booking'), text === null ? 0 : ids('message')])
   return {
-    queue: hostQueue(ownerId),
-    kind: 'new bookings',
-    request: {
-      draft: draftOf(id, input, parts, config.defaultCurrency),
-      message: text === null ? null : { id: messageId, sender_name: parts.guest.name, text },
-    },
-    write: (session, requests) => createBookings(app, session, ownerId, requests),
+    draft: draftOf(id, input, parts, config.defaultCurrency),
+    message: text === null ? null : { id: messageId, sender_name: parts.guest.name, text },
   }
 }
 

@@ -8,7 +8,8 @@ import {
 import { hostQueue } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Caller } from '../../http/request.ts'
-import type { BatchedWork, Traced } from '../../platform/mongo/batches.ts'
+import { batch } from '../../http/write.ts'
+import type { Traced } from '../../platform/mongo/batches.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import type { StoredBooking } from './model.ts'
 import type { BookingDetail } from './schema.ts'
@@ -32,11 +33,21 @@ export interface PartnerMove extends Move {
   toDetail: (booking: StoredBooking) => BookingDetail
 }
 
+/** What a partner sends to move a booking. */
+interface SentMove extends Pick<Transition, 'to' | 'reason'> {
+  caller: Caller
+  /** Undefined for an id that no booking can have. */
+  bookingId: number | undefined
+}
+
 /** A moved booking in full, and its guest. */
 export interface MovedBooking {
   Booking: BookingDetail
   userId: number
 }
+
+/** Moves bookings to another status. */
+export const partnerMoves = batch({ queue: hostQueue, prepare: preparePartnerMove, write: moveForPartners })
 
 /**
  * Prepares a booking transition requested by a partner (decisions §20).
@@ -44,27 +55,20 @@ export interface MovedBooking {
  * @throws DomainError `not_found`, including for an undefined id; `conflict` for an illegal transition, both when
  * prepared and when written
  */
-export async function preparePartnerTransition(
+async function preparePartnerMove(
   app: Pick<AppContext, 'db' | 'clock'>,
-  caller: Caller,
-  bookingId: number | undefined,
-  { to, reason }: Transition,
-): Promise<BatchedWork<PartnerMove, MovedBooking>> {
-  const { ownerId, isSandbox } = caller
+  ownerId: number,
+  { caller, bookingId, to, reason }: SentMove,
+): Promise<PartnerMove> {
   const booking = await findBooking(app.db, ownerId, bookingId)
   const toDetail = await prepareDetails(app.db, ownerId, [booking])
   requireLegalTransition(toStatusWord(booking.status), to)
   return {
-    queue: hostQueue(ownerId),
-    kind: 'transitions',
-    request: {
-      id: booking.id,
-      to,
-      reason: reason ?? null,
-      actor: isSandbox ? null : partnerActor(caller),
-      toDetail,
-    },
-    write: (session, requests) => moveForPartners(app, session, ownerId, requests),
+    id: booking.id,
+    to,
+    reason: reason ?? null,
+    actor: caller.isSandbox ? null : partnerActor(caller),
+    toDetail,
   }
 }
 

@@ -1,11 +1,11 @@
 import type { Access } from '../../http/access.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok } from '../../http/envelope.ts'
-import { runIdempotently } from '../../http/idempotency/idempotency.ts'
+import { Writer } from '../../http/idempotency/writer.ts'
 import type { Accepted } from '../../http/request.ts'
 import { routes } from '../../http/route.ts'
-import { prepareBooking } from './create.ts'
-import { preparePartnerTransition } from './partner-transition.ts'
+import { newBookings } from './create.ts'
+import { partnerMoves } from './partner-transition.ts'
 import { Booking, BookingCancel, BookingConfirm, BookingCreate, BookingInFull } from './schema.ts'
 import { prepareDetails, serializeBooking } from './serialize.ts'
 import { findBooking } from './store.ts'
@@ -13,6 +13,24 @@ import type { Transition } from './transitions.ts'
 
 /** Defines the routes that create and read (contract, Endpoints), confirm and cancel (decisions §20) bookings. */
 export function bookingRoutes(app: AppContext) {
+  const create = new Writer(app, newBookings)
+  // Confirmations and cancellations of one host share their turns.
+  const move = new Writer(app, partnerMoves)
+  const answerMove = (
+    request: Accepted<{ booking_id: number | undefined }>,
+    { to, reason = null }: Pick<Transition, 'to' | 'reason'>,
+  ) => {
+    const { caller, params } = request
+    return move.answer(
+      request,
+      { caller, bookingId: params.booking_id, to, reason },
+      ({ Booking, userId }) => ({
+        status: 200,
+        envelope: ok(request, { Booking }),
+        userId,
+      }),
+    )
+  }
   return routes(app)
     .post(
       '/bookings',
@@ -22,17 +40,12 @@ export function bookingRoutes(app: AppContext) {
         response: { 201: Envelope(Booking) },
         detail: { tags: ['Bookings'], operationId: 'createBooking', summary: 'Create a booking' },
       },
-      (context) =>
-        runIdempotently(
-          app,
-          context,
-          () => prepareBooking(app, context.caller.ownerId, context.body),
-          (booking) => ({
-            status: 201,
-            envelope: ok(context, serializeBooking(booking)),
-            userId: booking.user_id,
-          }),
-        ),
+      (request) =>
+        create.answer(request, request.body, (booking) => ({
+          status: 201,
+          envelope: ok(request, serializeBooking(booking)),
+          userId: booking.user_id,
+        })),
     )
     .post(
       '/bookings/:booking_id/confirm',
@@ -42,7 +55,7 @@ export function bookingRoutes(app: AppContext) {
         response: { 200: Envelope(BookingInFull) },
         detail: { tags: ['Bookings'], operationId: 'confirmBooking', summary: 'Confirm a pending booking' },
       },
-      (context) => respondToTransition(app, context, { to: 'confirmed' }),
+      (request) => answerMove(request, { to: 'confirmed' }),
     )
     .post(
       '/bookings/:booking_id/cancel',
@@ -52,10 +65,7 @@ export function bookingRoutes(app: AppContext) {
         response: { 200: Envelope(BookingInFull) },
         detail: { tags: ['Bookings'], operationId: 'cancelBooking', summary: 'Cancel a booking' },
       },
-      (context) => {
-        const { reason = null } = context.body
-        return respondToTransition(app, context, { to: 'cancelled', reason })
-      },
+      (request) => answerMove(request, { to: 'cancelled', reason: request.body.reason ?? null }),
     )
     .get(
       '/integrations/:provider/bookings/:id',
@@ -78,18 +88,4 @@ const transitionAccess: Access = {
   body: 'optional',
   idempotent: true,
   errors: ['not_found', 'conflict'],
-}
-
-function respondToTransition(
-  app: AppContext,
-  context: Accepted<{ booking_id: number | undefined }>,
-  transition: Pick<Transition, 'to' | 'reason'>,
-) {
-  const id = context.params.booking_id
-  return runIdempotently(
-    app,
-    context,
-    () => preparePartnerTransition(app, context.caller, id, transition),
-    ({ Booking, userId }) => ({ status: 200, envelope: ok(context, { Booking }), userId }),
-  )
 }

@@ -11,7 +11,7 @@ import {
 } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import { findResponsesOf, overwriteResponse } from '../../http/idempotency/store.ts'
-import { runUnit } from '../../platform/mongo/transactions.ts'
+import { inTransaction } from '../../platform/mongo/transactions.ts'
 import type { StoredBooking } from '../bookings/model.ts'
 import { bookingStatus } from '../bookings/status.ts'
 import { changeBookings, findBookingsOfUser, findBookingsToChange } from '../bookings/store.ts'
@@ -112,16 +112,13 @@ export async function eraseGuest(context: Erasure, user: StoredUser): Promise<vo
 async function begin({ db, clock, mayHaveOpenStays, at }: Erasure, user: StoredUser): Promise<Date> {
   const { owner_id, id } = user
   if (user.erasing_at) return user.erasing_at
-  return runUnit(db, {
-    queue: hostQueue(owner_id),
-    async run(session) {
-      await countErasure(db, session, owner_id)
-      const now = clock()
-      // The guest may have booked since they were selected for erasure.
-      if (!mayHaveOpenStays) requireNoOpenStay(await findBookingsOfUser(db, owner_id, id, session), now)
-      await recordAction(db, { owner_id, at: now, action: 'guests erase', target: `user ${id}` }, session)
-      return markErasing(db, session, user, at ?? now)
-    },
+  return inTransaction(db, hostQueue(owner_id), async (session) => {
+    await countErasure(db, session, owner_id)
+    const now = clock()
+    // The guest may have booked since they were selected for erasure.
+    if (!mayHaveOpenStays) requireNoOpenStay(await findBookingsOfUser(db, owner_id, id, session), now)
+    await recordAction(db, { owner_id, at: now, action: 'guests erase', target: `user ${id}` }, session)
+    return markErasing(db, session, user, at ?? now)
   })
 }
 
@@ -131,16 +128,13 @@ async function eraseBooking(context: Erasure, { owner_id, id }: StoredBooking, a
   const conversation = { owner_id, booking_id: id }
   await ensureConversation(db, conversation)
   await waitForClock(context, owner_id, 'last')
-  await runUnit(db, {
-    queue: hostQueue(owner_id),
-    async run(session) {
-      const found = await findBookingsToChange(db, session, owner_id, [id])
-      const seen = found.get(id) as StoredBooking
-      if (seen.erased_at) return
-      const values = { special_requests: null, cancellation_reason: null, erased_at: at }
-      await changeBookings(db, session, [{ seen, values, trace: currentTraceparent() }], clock())
-      await closeErased(db, session, conversation, at)
-    },
+  await inTransaction(db, hostQueue(owner_id), async (session) => {
+    const found = await findBookingsToChange(db, session, owner_id, [id])
+    const seen = found.get(id) as StoredBooking
+    if (seen.erased_at) return
+    const values = { special_requests: null, cancellation_reason: null, erased_at: at }
+    await changeBookings(db, session, [{ seen, values, trace: currentTraceparent() }], clock())
+    await closeErased(db, session, conversation, at)
   })
 }
 
@@ -149,25 +143,22 @@ async function eraseMessages(context: Erasure, { owner_id, id }: StoredBooking, 
   const conversation = { owner_id, booking_id: id }
   for (;;) {
     await waitForClock(context, owner_id, 'messages_last')
-    const overwritten = await runUnit(db, {
-      queue: hostQueue(owner_id),
-      async run(session) {
-        const found = await findUnerased(db, session, conversation, messagesPerTransaction)
-        if (found.length === 0) return 0
-        const first = await nextMessageVersions(db, session, owner_id, {
-          now: clock(),
-          count: found.length,
-        })
-        const erased = found.map(({ id: message, sender, sender_name }, index) => ({
-          owner_id,
-          id: message,
-          erased_at: at,
-          sender_name: sender === 'guest' ? erasedName : sender_name,
-          version: versionAt(first, index),
-        }))
-        await overwriteMessages(db, session, erased)
-        return found.length
-      },
+    const overwritten = await inTransaction(db, hostQueue(owner_id), async (session) => {
+      const found = await findUnerased(db, session, conversation, messagesPerTransaction)
+      if (found.length === 0) return 0
+      const first = await nextMessageVersions(db, session, owner_id, {
+        now: clock(),
+        count: found.length,
+      })
+      const erased = found.map(({ id: message, sender, sender_name }, index) => ({
+        owner_id,
+        id: message,
+        erased_at: at,
+        sender_name: sender === 'guest' ? erasedName : sender_name,
+        version: versionAt(first, index),
+      }))
+      await overwriteMessages(db, session, erased)
+      return found.length
     })
     if (overwritten < messagesPerTransaction) return
   }

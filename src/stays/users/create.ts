@@ -4,8 +4,9 @@ import { invalidField } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Caller } from '../../http/request.ts'
 import { canonicalLanguage, canonicalTimeZone } from '../../http/schema/formats.ts'
+import { alone } from '../../http/write.ts'
+import type { Session } from '../../platform/mongo/connection.ts'
 import { emailKey } from '../../platform/mongo/index-key.ts'
-import type { UnitOfWork } from '../../platform/mongo/transactions.ts'
 import { enqueueJob } from '../../platform/outbox/outbox.ts'
 import { isErasedAddress } from './erased.ts'
 import { userCreated } from './jobs.ts'
@@ -17,8 +18,23 @@ import { insertUser, requireFreeEmail } from './store.ts'
 /** OWASP's recommendation for argon2id: 19 MiB, two passes. */
 const passwordHashing = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 
-/** The origin of a request to create a user: the host, the key, and the client's address. */
-export type UserOrigin = Pick<Caller, 'ownerId' | 'keyId' | 'address'>
+/** A user as a partner sends it, and where it comes from: the key, and the client's address. */
+interface SentUser {
+  fields: UserCreate
+  origin: Pick<Caller, 'keyId' | 'address'>
+}
+
+/** A user that is ready to be stored. */
+interface NewUser {
+  user: StoredUser
+}
+
+/** Creates users. */
+export const newUsers = alone({
+  queue: (ownerId, { user }: NewUser) => `user/${ownerId}/${user.email_key}`,
+  prepare: prepareUser,
+  write: createUser,
+})
 
 /**
  * Prepares to create a user for a host and to enqueue the `UserCreated` event (contract, Events).
@@ -26,11 +42,11 @@ export type UserOrigin = Pick<Caller, 'ownerId' | 'keyId' | 'address'>
  * @throws DomainError `validation` at `email` if the host already has a user with this address, or if the address is in
  * the domain reserved for erased guests
  */
-export async function prepareUser(
+async function prepareUser(
   { db, clock, ids }: Pick<AppContext, 'db' | 'clock' | 'ids'>,
-  { ownerId, keyId, address }: UserOrigin,
-  input: UserCreate,
-): Promise<UnitOfWork<StoredUser>> {
+  ownerId: number,
+  { origin: { keyId, address }, fields: input }: SentUser,
+): Promise<NewUser> {
   const now = clock(ownerId)
   const email = shownEmail(input.email)
   const email_key = emailKey(email)
@@ -63,13 +79,19 @@ export async function prepareUser(
     erasing_at: null,
     erased_at: null,
   }
-  return {
-    queue: `user/${ownerId}/${email_key}`,
-    async run(session) {
-      await insertUser(db, session, user)
-      const event = { user_id: user.id, host_id: ownerId, source: 'api', created_at: toTimestamp(now) }
-      await enqueueJob(db, session, now, { topic: userCreated, owner_id: ownerId, payload: event })
-      return user
-    },
-  }
+  return { user }
+}
+
+/** Stores a user, and enqueues the event of its creation. */
+async function createUser(
+  { db }: Pick<AppContext, 'db'>,
+  session: Session,
+  ownerId: number,
+  { user }: NewUser,
+): Promise<StoredUser> {
+  const { id, created_at } = user
+  await insertUser(db, session, user)
+  const event = { user_id: id, host_id: ownerId, source: 'api', created_at: toTimestamp(created_at) }
+  await enqueueJob(db, session, created_at, { topic: userCreated, owner_id: ownerId, payload: event })
+  return user
 }

@@ -1,11 +1,10 @@
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
-import { runIdempotently } from '../../http/idempotency/idempotency.ts'
+import { Writer } from '../../http/idempotency/writer.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
 import { routes } from '../../http/route.ts'
 import { output, requestObject } from '../../http/schema/fields.ts'
-import { alone } from '../../platform/mongo/batches.ts'
-import { prepareUser } from './create.ts'
+import { newUsers } from './create.ts'
 import { birthProblems, emailFilterProblems, User, UserCreate, UserInFull, userFilters } from './schema.ts'
 import { serializeUser, serializeUserInFull } from './serialize.ts'
 import { findUser, listUsers } from './store.ts'
@@ -14,6 +13,7 @@ const defaultPerPage = 50
 
 /** Defines the routes that create (contract, `POST /v1/users`) and read (decisions §27) the users of the key's host. */
 export function userRoutes(app: AppContext) {
+  const create = new Writer(app, newUsers)
   return routes(app, { prefix: '/users', tags: ['Users'] })
     .get(
       '',
@@ -57,12 +57,12 @@ export function userRoutes(app: AppContext) {
         detail: { operationId: 'createUser', summary: 'Create a user' },
       },
       async (context) => {
-        const response = await runIdempotently(
-          app,
-          context,
-          async () => alone(await prepareUser(app, context.caller, context.body)),
-          (user) => ({ status: 201, envelope: ok(context, serializeUser(user)), userId: user.id }),
-        )
+        const sent = { fields: context.body, origin: context.caller }
+        const response = await create.answer(context, sent, (user) => ({
+          status: 201,
+          envelope: ok(context, serializeUser(user)),
+          userId: user.id,
+        }))
         app.outbox.wake()
         return response
       },

@@ -1,17 +1,17 @@
 import type { AppContext } from '../../../http/context.ts'
 import { Envelope, ok, type ResponseContext } from '../../../http/envelope.ts'
-import { runIdempotently } from '../../../http/idempotency/idempotency.ts'
+import { Writer } from '../../../http/idempotency/writer.ts'
 import { routes } from '../../../http/route.ts'
-import { alone } from '../../../platform/mongo/batches.ts'
 import { RateJobView, RatesAccepted, RatesWrite } from './schema.ts'
 import { serializeRateJob } from './serialize.ts'
 import { findRateJob } from './store.ts'
-import { prepareRates } from './write.ts'
+import { sentRates } from './write.ts'
 
 /**
  * Defines the routes that write rates (contract, Endpoints; decisions §8) and read a write's status (decisions §20).
  */
 export function rateRoutes(app: AppContext) {
+  const write = new Writer(app, sentRates)
   return routes(app, { prefix: '/integrations/:provider/rates', tags: ['Rates'] })
     .post(
       '',
@@ -28,12 +28,10 @@ export function rateRoutes(app: AppContext) {
         detail: { operationId: 'updateRates', summary: 'Write rates in bulk' },
       },
       (context) =>
-        runIdempotently(
-          app,
-          context,
-          async () => alone(await prepareRates(app, context.caller.ownerId, context.body.data)),
-          (jobId) => ({ status: 200, envelope: acceptance(context, jobId) }),
-        ),
+        write.answer(context, context.body.data, (jobId) => ({
+          status: 200,
+          envelope: acceptance(context, jobId),
+        })),
     )
     .get(
       '/jobs/:id',

@@ -2,9 +2,9 @@ import type { Config } from '../../../core/config.ts'
 import { DomainError, invalidFields, type Problem } from '../../../core/errors.ts'
 import type { AppContext } from '../../../http/context.ts'
 import { maxProblems } from '../../../http/schema/problems.ts'
+import { alone } from '../../../http/write.ts'
 import type { Session } from '../../../platform/mongo/connection.ts'
 import { ensureLock, takeLock } from '../../../platform/mongo/locks.ts'
-import type { UnitOfWork } from '../../../platform/mongo/transactions.ts'
 import { type PriceChange, pushPrices } from '../prices-store.ts'
 import { foreignListings, unknownRoomType } from '../problems.ts'
 import { findInvalidRoomTypes, findOwnedListings, type OwnedListing } from '../room-types-store.ts'
@@ -13,30 +13,43 @@ import type { RateItem } from './schema.ts'
 import { insertRateJob } from './store.ts'
 
 /**
- * Prepares to write a host's rates (decisions §8). Such writes run one at a time per host and do not delay bookings.
- * When run, the write applies the rates and returns the job's id.
- *
- * @throws DomainError when run: `forbidden` (another host's listings), `invalid_ids` (room types), `validation`
- * (currency)
+ * Writes of a host's rates (decisions §8). They run one at a time per host and do not delay bookings. The result of a
+ * write is its job's id.
  */
-export async function prepareRates(
-  { db, clock, config, ids }: Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>,
+export const sentRates = alone({
+  queue: (ownerId) => listingLock(ownerId).name,
+  prepare: prepareRates,
+  write: writeRates,
+})
+
+/** Rates that are ready to be written, and the id of their job. */
+interface SentRates {
+  id: number
+  items: RateItem[]
+}
+
+async function prepareRates(
+  { db, ids }: Pick<AppContext, 'db' | 'ids'>,
   ownerId: number,
   items: RateItem[],
-): Promise<UnitOfWork<number>> {
-  const lock = listingLock(ownerId)
-  const [id] = await Promise.all([ids('rate_job'), ensureLock(db, lock)])
-  return {
-    queue: lock.name,
-    async run(session) {
-      await takeLock(db, session, lock)
-      await requireOwnRoomTypes({ db, config }, session, ownerId, items)
-      const now = clock(ownerId)
-      await pushPrices(db, session, ownerId, { changes: toPriceChanges(items), updated_at: now })
-      await insertRateJob(db, session, { owner_id: ownerId, id, items: items.length, applied_at: now })
-      return id
-    },
-  }
+): Promise<SentRates> {
+  const [id] = await Promise.all([ids('rate_job'), ensureLock(db, listingLock(ownerId))])
+  return { id, items }
+}
+
+/** @throws DomainError `forbidden` (another host's listings), `invalid_ids` (room types) or `validation` (currency) */
+async function writeRates(
+  { db, clock, config }: Pick<AppContext, 'db' | 'clock' | 'config'>,
+  session: Session,
+  ownerId: number,
+  { id, items }: SentRates,
+): Promise<number> {
+  await takeLock(db, session, listingLock(ownerId))
+  await requireOwnRoomTypes({ db, config }, session, ownerId, items)
+  const now = clock(ownerId)
+  await pushPrices(db, session, ownerId, { changes: toPriceChanges(items), updated_at: now })
+  await insertRateJob(db, session, { owner_id: ownerId, id, items: items.length, applied_at: now })
+  return id
 }
 
 /** Merges the items by room type. If several items set the same field, the last item wins. */

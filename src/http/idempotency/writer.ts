@@ -1,0 +1,201 @@
+import { stringify } from 'safe-stable-stringify'
+import { DomainError } from '../../core/errors.ts'
+import { Batches, type Traced } from '../../platform/mongo/batches.ts'
+import type { Session } from '../../platform/mongo/connection.ts'
+import { isDuplicate, isUnreachable } from '../../platform/mongo/errors.ts'
+import type { AppContext } from '../context.ts'
+import type { Accepted } from '../request.ts'
+import type { Write } from '../write.ts'
+import type { Claim, StoredResponse } from './model.ts'
+import { findStoredResponse, saveResponses } from './store.ts'
+
+/** Status and complete envelope of the response to a write. */
+export interface WorkResponse<Envelope extends object> {
+  status: 200 | 201
+  envelope: Envelope
+  /** The guest this response concerns, if any. */
+  userId?: number
+}
+
+/** The parts of a request that a write needs. */
+type WritingRequest = Pick<Accepted, 'caller' | 'sent' | 'request' | 'route' | 'params' | 'set'>
+
+/** A prepared write, and how its request is answered. */
+interface AnsweredWrite<Request, Result> {
+  prepared: Request
+  toResponse: (result: Result) => WorkResponse<object>
+  /** The claim under which the response is stored; null without an `Idempotency-Key`. */
+  claim: (Claim & Pick<StoredResponse, 'fingerprint'>) | null
+}
+
+/**
+ * The pipeline's door into a transaction: carries out the writes of one kind that requests ask for, in one environment.
+ * Every route that writes through a declared {@link Write} uses it; whatever no request asks for uses `inTransaction`.
+ */
+export class Writer<Input, Request, Result> {
+  private readonly batches: Batches<number, AnsweredWrite<Request, Result>, WorkResponse<object>>
+
+  constructor(
+    private readonly app: AppContext,
+    private readonly declared: Write<AppContext, Input, Request, Result>,
+  ) {
+    this.batches = new Batches(app.db, {
+      isShared: declared.isShared,
+      write: (session, ownerId, members) => this.writeAnswered(session, ownerId, members),
+    })
+  }
+
+  /**
+   * Carries out a request's write and returns its response. Without an `Idempotency-Key`, it only prepares and writes.
+   * With one:
+   *
+   * 1. An earlier response to the same request is looked up and replayed.
+   * 2. The write is prepared, that is, everything is read and checked that needs no transaction. A replay skips this,
+   *    because its write could not be prepared once more if, for example, its listing has become inactive.
+   * 3. The write waits for its turn, which it may share with others. The changes, the jobs they cause and the responses
+   *    are written in one transaction, so a crash leaves either all of them or none, and every retry gets the first
+   *    response byte for byte (decisions §11).
+   * 4. If that failed, an identical request may have finished first. Its response is replayed too.
+   *
+   * @param toResponse builds the response from the write's result; may run more than once
+   * @throws DomainError `idempotency_mismatch` if the key was used with another body; `conflict` with a retry time if an
+   * identical request is still in progress
+   */
+  async answer<Envelope extends object>(
+    request: WritingRequest,
+    input: Input,
+    toResponse: (result: Result) => WorkResponse<Envelope>,
+  ): Promise<Envelope> {
+    const { app } = this
+    const { ownerId } = request.caller
+    const { idempotencyKey, body } = request.sent
+    if (idempotencyKey === undefined) {
+      const response = await this.write(ownerId, input, { toResponse, claim: null })
+      return respond(request, response as WorkResponse<Envelope>)
+    }
+    // The hashes are keyed because a body may contain a password.
+    const fingerprints = app.secrets.fingerprints(stringify(body) ?? '')
+    const [fingerprint = ''] = fingerprints
+    const claim = { ...claimOf(app, request, idempotencyKey), fingerprint }
+    const earlier = await findStoredResponse(app.db, claim, app.clock(ownerId))
+    if (earlier) return replay(request, earlier, fingerprints) as Envelope
+    try {
+      const response = await this.write(ownerId, input, { toResponse, claim })
+      return respond(request, response as WorkResponse<Envelope>)
+    } catch (error) {
+      if (isUnreachable(error)) throw error
+      // An identical request may have finished first, and its response or its changes may have made this request fail.
+      const concurrent = await awaitResponse(app, claim)
+      if (concurrent) return replay(request, concurrent, fingerprints) as Envelope
+      // The identical request's response may already be gone, because it expired or the sandbox was cleared.
+      throw isDuplicate(error) ? stillRunning() : error
+    }
+  }
+
+  /** Prepares a write and carries it out at its turn. Writes nothing if an identical request finishes first. */
+  private async write(
+    ownerId: number,
+    input: Input,
+    answered: Omit<AnsweredWrite<Request, Result>, 'prepared'>,
+  ): Promise<WorkResponse<object>> {
+    const prepared = await this.declared.prepare(this.app, ownerId, input)
+    const queue = this.declared.queue(ownerId, prepared)
+    return this.batches.run({ queue, shared: ownerId, request: { prepared, ...answered } })
+  }
+
+  /** Writes requests, and stores the responses of those that have a claim, within one transaction. */
+  private async writeAnswered(
+    session: Session,
+    ownerId: number,
+    members: Traced<AnsweredWrite<Request, Result>>[],
+  ): Promise<WorkResponse<object>[]> {
+    const { app } = this
+    const requests = members.map(({ prepared, trace }) => ({ ...prepared, trace }))
+    const results = await this.declared.write(app, session, ownerId, requests)
+    const responses = members.map(({ toResponse }, index) => toResponse(results[index] as Result))
+    const stored: StoredResponse[] = []
+    for (const [index, { claim }] of members.entries())
+      if (claim) stored.push(toStored(app, claim, responses[index] as WorkResponse<object>))
+    if (stored.length > 0) await saveResponses(app.db, session, stored)
+    return responses
+  }
+}
+
+function claimOf({ claimSecret }: AppContext, context: WritingRequest, idempotencyKey: string): Claim {
+  const { ownerId: owner_id, keyId: key_id } = context.caller
+  const endpoint = endpointOf(context)
+  const hash = new Bun.CryptoHasher('sha256', claimSecret)
+    .update(JSON.stringify([key_id, endpoint, idempotencyKey]))
+    .digest('base64url')
+  return { _id: `${owner_id}/${hash}`, owner_id, key_id, endpoint }
+}
+
+/**
+ * Returns the method and the route with its parameters filled in. If the same `Idempotency-Key` is used for another
+ * booking, it identifies a different request (decisions §20).
+ */
+function endpointOf({ request, route, params }: WritingRequest): string {
+  const values = new Map(Object.entries(params))
+  const named = (_: string, name: string) => String(values.get(name))
+  return `${request.method} ${route.replace(/:(\w+)/g, named)}`
+}
+
+function toStored(
+  { clock, config }: AppContext,
+  claim: Claim & Pick<StoredResponse, 'fingerprint'>,
+  { status, envelope, userId }: WorkResponse<object>,
+): StoredResponse {
+  const expires_at = new Date(clock(claim.owner_id).getTime() + config.idempotencyTtlSeconds * 1000)
+  return { ...claim, status, body: JSON.stringify(envelope), user_id: userId ?? null, expires_at }
+}
+
+const majorityWaitMilliseconds = 4000
+const pollEveryMilliseconds = 20
+
+/**
+ * Returns the response to an identical request that finished first, or null. Waits until a majority has acknowledged
+ * the response, so that a response that a failover could roll back is never sent.
+ *
+ * @throws DomainError `conflict` with a retry time if a majority does not acknowledge the response in time
+ */
+async function awaitResponse({ db, clock }: AppContext, claim: Claim): Promise<StoredResponse | null> {
+  const deadline = Date.now() + majorityWaitMilliseconds
+  const now = () => clock(claim.owner_id)
+  while (await findStoredResponse(db, claim, now(), 'local')) {
+    const response = await findStoredResponse(db, claim, now())
+    if (response) return response
+    if (Date.now() > deadline) throw stillRunning()
+    await Bun.sleep(pollEveryMilliseconds)
+  }
+  return null
+}
+
+function stillRunning(): DomainError {
+  return new DomainError('conflict', 'An identical request is still in progress; try again', [], 1)
+}
+
+/** Sets the status and returns the envelope, which Elysia checks against that status's schema, as on every route. */
+function respond<Envelope extends object>(
+  { set }: WritingRequest,
+  { status, envelope }: WorkResponse<Envelope>,
+): Envelope {
+  set.status = status
+  return envelope
+}
+
+/** Returns the stored bytes as a `Response`, which Elysia sends unchanged. */
+function replay({ set }: WritingRequest, stored: StoredResponse, fingerprints: string[]): object {
+  if (!fingerprints.includes(stored.fingerprint)) {
+    throw new DomainError(
+      'idempotency_mismatch',
+      'This "Idempotency-Key" was used with another body; use a new key',
+    )
+  }
+  const headers = {
+    ...(set.headers as Record<string, string>),
+    'content-type': 'application/json',
+    'idempotent-replayed': 'true',
+  }
+  set.status = stored.status
+  return new Response(stored.body, { status: stored.status, headers })
+}
