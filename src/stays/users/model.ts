@@ -19,7 +19,8 @@ const fields = {
   country: field.textOrNull,
   city: field.textOrNull,
   timezone: field.text,
-  language: field.text,
+  /** Null if none was sent: it is shown as `en`, but decides nothing. */
+  language: field.textOrNull,
   login_ip: field.text,
   /** Attributes that web registration stores with a user (contract, `POST /v1/users`). */
   meta: field.mixed<{ source: string; api_created: boolean; created_by_key: number }>(),
