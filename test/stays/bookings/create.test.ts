@@ -78,6 +78,10 @@ test.each([
   ['KWD', 1.234, '2027-02-01', { price: 1.234, fee: 0.123, deposit: 1000.55 }],
   ['BHD', 0.001, '2027-02-01', { price: 0.001, fee: 0, deposit: 1000.55 }],
   ['CLF', 1.00005, '2027-02-01', { price: 1.0001, fee: 0.1, deposit: 1000.55 }],
+  ['IDR', 100_001, '2027-01-02', { price: 3225.84, fee: 322.58, deposit: 1000.55 }],
+  ['COP', 100_001, '2027-01-02', { price: 3225.84, fee: 322.58, deposit: 1000.55 }],
+  ['XCG', 100_001, '2027-01-02', { price: 3225.84, fee: 322.58, deposit: 1000.55 }],
+  ['BGN', 100_001, '2027-01-02', { price: 3225.84, fee: 322.58, deposit: 1000.55 }],
 ])(
   'amounts in %s are rounded to its minor units in every response, and the monthly price of %d stays as it was sent',
   async (code, monthly, checkout_at, { price, fee, deposit }) => {
