@@ -1241,7 +1241,7 @@ export interface components {
                 email: string | null;
                 /** @description Telephone number of the guest, as sent; null if unknown */
                 phone: string | null;
-                /** @description Two-letter country code of the guest; null if it cannot be determined */
+                /** @description Two-letter country code of the guest; null if it cannot be determined, or if the name means two countries and the language of the guest does not decide */
                 country: string | null;
             };
             /** @description Price */
@@ -2345,7 +2345,7 @@ export interface components {
         MessageCreate: {
             /** @description Message to the guest */
             message: {
-                /** @description Text of the message, trimmed; the same text sent again within a minute is not delivered twice */
+                /** @description Text of the message, trimmed; sent again within a minute, while it is the last message of the conversation, it is not delivered twice */
                 text: string;
             };
         };
@@ -2937,13 +2937,13 @@ export interface components {
             date_of_birth: string | null;
             /** @description Gender (any word); null if unknown */
             gender: string | null;
-            /** @description Country, as a name or a two-letter code; null if unknown */
+            /** @description Country, as a name in any language, a two-letter code, or a three-letter code in upper case; kept as sent; null if unknown */
             country: string | null;
             /** @description City; null if unknown */
             city: string | null;
             /** @description IANA time zone in its canonical spelling; `UTC` if null or absent */
             timezone: string;
-            /** @description Short language code in its canonical spelling; `en` if null or absent */
+            /** @description Short language code in its canonical spelling; `en` if null or absent; if sent, it decides what a country name means that two countries share */
             language: string;
             /** @description Status of the account: 1 for active */
             status: number;
@@ -3010,13 +3010,13 @@ export interface components {
             date_of_birth?: string | null;
             /** @description Gender (any word); null if unknown */
             gender?: string | null;
-            /** @description Country, as a name or a two-letter code; null if unknown */
+            /** @description Country, as a name in any language, a two-letter code, or a three-letter code in upper case; kept as sent; null if unknown */
             country?: string | null;
             /** @description City; null if unknown */
             city?: string | null;
             /** @description IANA time zone in its canonical spelling; `UTC` if null or absent */
             timezone?: string | null;
-            /** @description Short language code in its canonical spelling; `en` if null or absent */
+            /** @description Short language code in its canonical spelling; `en` if null or absent; if sent, it decides what a country name means that two countries share */
             language?: string | null;
         };
         UserInFull: {
@@ -3042,13 +3042,13 @@ export interface components {
             date_of_birth: string | null;
             /** @description Gender (any word); null if unknown */
             gender: string | null;
-            /** @description Country, as a name or a two-letter code; null if unknown */
+            /** @description Country, as a name in any language, a two-letter code, or a three-letter code in upper case; kept as sent; null if unknown */
             country: string | null;
             /** @description City; null if unknown */
             city: string | null;
             /** @description IANA time zone in its canonical spelling; `UTC` if null or absent */
             timezone: string;
-            /** @description Short language code in its canonical spelling; `en` if null or absent */
+            /** @description Short language code in its canonical spelling; `en` if null or absent; if sent, it decides what a country name means that two countries share */
             language: string;
             /** @description Status of the account: 1 for active */
             status: number;
@@ -3882,7 +3882,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Message as stored */
+                        /** @description Message as stored; of a duplicate, the first message */
                         data: {
                             message: components["schemas"]["Message"];
                         };
@@ -3897,6 +3897,11 @@ export interface operations {
                             sandbox?: true;
                             /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
                             ignored?: string[];
+                            /**
+                             * @description True if the conversation already ended with this message, so that nothing was stored; otherwise absent
+                             * @constant
+                             */
+                            duplicate?: true;
                         };
                     };
                 };
@@ -5145,7 +5150,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Stored message */
+                        /** @description Message as stored; of a duplicate, the first message */
                         data: {
                             message: components["schemas"]["Message"];
                         };
@@ -5160,6 +5165,11 @@ export interface operations {
                             sandbox?: true;
                             /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
                             ignored?: string[];
+                            /**
+                             * @description True if the conversation already ended with this message, so that nothing was stored; otherwise absent
+                             * @constant
+                             */
+                            duplicate?: true;
                         };
                     };
                 };
