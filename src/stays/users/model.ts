@@ -40,6 +40,7 @@ export const emailIndex = 'user_email_key'
 const schema = schemaOf(fields)
 schema.index({ owner_id: 1, id: 1 }, { unique: true, name: 'user_id' })
 schema.index({ owner_id: 1, email_key: 1 }, { unique: true, name: emailIndex })
+schema.index({ owner_id: 1, erasing_at: 1, id: 1 }, { name: 'user_erasing' })
 schema.index({ email_key: 1 }, { name: 'user_address' })
 schema.index({ id: 1 }, { name: 'user_number' })
 

@@ -63,6 +63,15 @@ export const userFilters = {
       example: 'ada@example.com',
     }),
   ),
+  erased_after: Type.Optional(
+    text(40, {
+      format: 'moment',
+      whenBlank: 'invalid',
+      description:
+        'Only users who were erased after this time, ordered by it: a timestamp as responses show it, such as the last `erased_at` that you have read. A user is among them from the first step of the erasure on, in the erased form',
+      example: '2026-01-31T12:00:00.000000Z',
+    }),
+  ),
 }
 
 /**
