@@ -98,8 +98,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List users, or find one by e-mail address
-         * @description Users whose personal data was erased are left out; read one of them by id
+         * List users, find one by e-mail address, or list those who were erased
+         * @description Without `erased_after`, users whose personal data was erased are left out; read one of them by id. With it, only they are listed, so that a nightly sync learns of every guest who was erased, also of one without bookings
          *
          *     Permission: `users.read`.
          */
@@ -3358,6 +3358,8 @@ export interface operations {
                 per_page?: number;
                 /** @description Only the user with this e-mail address, case-insensitive */
                 email?: string;
+                /** @description Only users who were erased after this time, ordered by it: a timestamp as responses show it, such as the last `erased_at` that you have read. A user is among them from the first step of the erasure on, in the erased form */
+                erased_after?: string;
             };
             header?: never;
             path?: never;
@@ -3372,7 +3374,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Users on this page, by id */
+                        /** @description Users on this page, by id; with `erased_after`, by `erased_at` and then id */
                         data: components["schemas"]["UserInFull"][];
                         /** @description Metadata of the response */
                         meta: {
