@@ -195,7 +195,9 @@ export interface paths {
         put?: never;
         /**
          * Create a booking
-         * @description Permission: `bookings.write`. Safe to retry with `Idempotency-Key`.
+         * @description Checks the dates, the listing's status and the units left on each night. The listing's other wishes, such as `stay_min` or `max_occupancy`, are not checked, because partners also bring in stays that were agreed elsewhere
+         *
+         *     Permission: `bookings.write`. Safe to retry with `Idempotency-Key`.
          */
         post: operations["createBooking"];
         delete?: never;
@@ -235,7 +237,9 @@ export interface paths {
         put?: never;
         /**
          * Cancel a booking
-         * @description Permission: `bookings.write`. Safe to retry with `Idempotency-Key`.
+         * @description Gives back what was subtracted for the booking. On a night whose range of availability was written after the booking was made, nothing was subtracted: write the range again
+         *
+         *     Permission: `bookings.write`. Safe to retry with `Idempotency-Key`.
          */
         post: operations["cancelBooking"];
         delete?: never;
@@ -1815,11 +1819,11 @@ export interface components {
             room_types: components["schemas"]["RoomType"][];
             /** @description Booking rules */
             bookings: {
-                /** @description Minimum length of a stay, in nights; null if not set */
+                /** @description Minimum length of a stay, in nights; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 stay_min: number | null;
-                /** @description Minimum notice before moving out, in days; null if not set */
+                /** @description Minimum notice before moving out, in days; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 notice_min_days: number | null;
-                /** @description Maximum number of days ahead that a guest may move in; null if not set */
+                /** @description Maximum number of days ahead that a guest may move in; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 move_in_max_days: number | null;
                 /**
                  * Format: uri
@@ -1833,13 +1837,13 @@ export interface components {
             };
             /** @description Residents of the property */
             community: {
-                /** @description Minimum age of the residents; null if not set */
+                /** @description Minimum age of the residents; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 age_min: number | null;
-                /** @description Maximum age of the residents; null if not set */
+                /** @description Maximum age of the residents; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 age_max: number | null;
                 /** @description Average age of the residents; null if not set */
                 age_avg: number | null;
-                /** @description Gender (any word); null if not set */
+                /** @description Gender of the residents; stored and shown, but no booking is checked against it, so check it before you book (any word); null if not set */
                 gender: string | null;
                 /** @description Gender ratio of the residents; null if not set */
                 gender_ratio: number | null;
@@ -1995,11 +1999,11 @@ export interface components {
             room_types?: components["schemas"]["RoomTypeWrite"][];
             /** @description Booking rules */
             bookings?: {
-                /** @description Minimum length of a stay, in nights; null if not set */
+                /** @description Minimum length of a stay, in nights; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 stay_min?: number | null;
-                /** @description Minimum notice before moving out, in days; null if not set */
+                /** @description Minimum notice before moving out, in days; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 notice_min_days?: number | null;
-                /** @description Maximum number of days ahead that a guest may move in; null if not set */
+                /** @description Maximum number of days ahead that a guest may move in; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 move_in_max_days?: number | null;
                 /**
                  * Format: uri
@@ -2013,13 +2017,13 @@ export interface components {
             };
             /** @description Residents of the property */
             community?: {
-                /** @description Minimum age of the residents; null if not set */
+                /** @description Minimum age of the residents; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 age_min?: number | null;
-                /** @description Maximum age of the residents; null if not set */
+                /** @description Maximum age of the residents; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 age_max?: number | null;
                 /** @description Average age of the residents; null if not set */
                 age_avg?: number | null;
-                /** @description Gender (any word); null if not set */
+                /** @description Gender of the residents; stored and shown, but no booking is checked against it, so check it before you book (any word); null if not set */
                 gender?: string | null;
                 /** @description Gender ratio of the residents; null if not set */
                 gender_ratio?: number | null;
@@ -2165,11 +2169,11 @@ export interface components {
             room_types?: components["schemas"]["RoomTypeWrite"][];
             /** @description Booking rules */
             bookings?: {
-                /** @description Minimum length of a stay, in nights; null if not set */
+                /** @description Minimum length of a stay, in nights; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 stay_min?: number | null;
-                /** @description Minimum notice before moving out, in days; null if not set */
+                /** @description Minimum notice before moving out, in days; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 notice_min_days?: number | null;
-                /** @description Maximum number of days ahead that a guest may move in; null if not set */
+                /** @description Maximum number of days ahead that a guest may move in; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 move_in_max_days?: number | null;
                 /**
                  * Format: uri
@@ -2183,13 +2187,13 @@ export interface components {
             };
             /** @description Residents of the property */
             community?: {
-                /** @description Minimum age of the residents; null if not set */
+                /** @description Minimum age of the residents; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 age_min?: number | null;
-                /** @description Maximum age of the residents; null if not set */
+                /** @description Maximum age of the residents; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 age_max?: number | null;
                 /** @description Average age of the residents; null if not set */
                 age_avg?: number | null;
-                /** @description Gender (any word); null if not set */
+                /** @description Gender of the residents; stored and shown, but no booking is checked against it, so check it before you book (any word); null if not set */
                 gender?: string | null;
                 /** @description Gender ratio of the residents; null if not set */
                 gender_ratio?: number | null;
@@ -2628,7 +2632,7 @@ export interface components {
             bed_type: string | null;
             /** @description Kind of bathroom (any word); null if not set */
             bathroom_type: string | null;
-            /** @description Gender of the guests to whom the room is let (any word); null if not set */
+            /** @description Gender of the guests to whom the room is let; stored and shown, but no booking is checked against it, so check it before you book (any word); null if not set */
             gender: string | null;
             /**
              * Format: uri
@@ -2639,11 +2643,11 @@ export interface components {
             room_size: number | null;
             /** @description Unit of `room_size` (any word); null if not set */
             room_size_unit: string | null;
-            /** @description Maximum number of occupants; null if not set */
+            /** @description Maximum number of occupants; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
             max_occupancy: number | null;
             /**
              * Format: date
-             * @description Earliest move-in date; null if not set
+             * @description Earliest move-in date; stored and shown, but no booking is checked against it, so check it before you book; null if not set
              */
             available_at: string | null;
             /** @description Rooms of the room type */
@@ -2751,7 +2755,7 @@ export interface components {
             bed_type?: string | null;
             /** @description Kind of bathroom (any word); null if not set */
             bathroom_type?: string | null;
-            /** @description Gender of the guests to whom the room is let (any word); null if not set */
+            /** @description Gender of the guests to whom the room is let; stored and shown, but no booking is checked against it, so check it before you book (any word); null if not set */
             gender?: string | null;
             /**
              * Format: uri
@@ -2762,11 +2766,11 @@ export interface components {
             room_size?: number | null;
             /** @description Unit of `room_size` (any word); null if not set */
             room_size_unit?: string | null;
-            /** @description Maximum number of occupants; null if not set */
+            /** @description Maximum number of occupants; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
             max_occupancy?: number | null;
             /**
              * Format: date
-             * @description Earliest move-in date; null if not set
+             * @description Earliest move-in date; stored and shown, but no booking is checked against it, so check it before you book; null if not set
              */
             available_at?: string | null;
             /** @description Rooms of the room type, merged by id; rooms that are left out are kept; at most 500 entries */
