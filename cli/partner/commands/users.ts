@@ -1,9 +1,11 @@
 import { defineCommand } from 'citty'
 import type { Schemas } from '../../../client/src/index.ts'
 import { command, option, positional } from '../../shared/command.ts'
+import { UsageError } from '../../shared/errors.ts'
 import { print, printList, record } from '../../shared/output.ts'
 import { cutToLimit, limitArgument, parseId, parseLimit } from '../../shared/values.ts'
 import { clientArgs, openClient } from '../client.ts'
+import { parseMoment } from '../dates.ts'
 
 const maxPerPage = 100
 const columns = { ID: 'user_id', NAME: 'name', EMAIL: 'email', CREATED: 'created_at' } as const
@@ -26,7 +28,7 @@ const list = command({
   async run({ args }) {
     const limit = parseLimit(args.limit)
     const client = await openClient(args)
-    const query = { email: args.email, erased_after: args['erased-after'] }
+    const query = { email: args.email, erased_after: readTime(args['erased-after']) }
     const found: Schemas['UserInFull'][] = []
     for await (const user of client.users.list({ ...query, per_page: Math.min(limit + 1, maxPerPage) })) {
       found.push(user)
@@ -39,6 +41,13 @@ const list = command({
     )
   },
 })
+
+/** @throws UsageError for a text that the service would not read as a time */
+function readTime(text: string | undefined): string | undefined {
+  if (text !== undefined && parseMoment(text) === null)
+    throw new UsageError(`"${text}" is not a time such as 2026-01-31T12:00:00.000000Z`)
+  return text
+}
 
 const get = command({
   meta: { name: 'get', description: 'Show a user' },
