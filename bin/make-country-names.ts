@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import countries from 'i18n-iso-countries'
-import packageJson from '../node_modules/i18n-iso-countries/package.json' with { type: 'json' }
+import packageJson from 'i18n-iso-countries/package.json' with { type: 'json' }
 import { comparable } from '../src/stays/bookings/country.ts'
 
 /**

@@ -150,11 +150,7 @@ const requests: [name: string, budget: number, send: () => Promise<{ status: num
         body: { message: { text: crypto.randomUUID() } },
       }),
   ],
-  [
-    'a duplicate message',
-    3,
-    () => actor.send('POST', quiet, { body: { message: { text: 'Hello' } } }),
-  ],
+  ['a duplicate message', 3, () => actor.send('POST', quiet, { body: { message: { text: 'Hello' } } })],
   [
     'POST of availability',
     9,
