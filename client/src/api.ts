@@ -98,8 +98,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List users, or find one by e-mail address
-         * @description Users whose personal data was erased are left out; read one of them by id
+         * List users, find one by e-mail address, or list those who were erased
+         * @description Without `erased_after`, users whose personal data was erased are left out; read one of them by id. With it, only they are listed, so that a nightly sync learns of every guest who was erased, also of one without bookings
          *
          *     Permission: `users.read`.
          */
@@ -195,7 +195,9 @@ export interface paths {
         put?: never;
         /**
          * Create a booking
-         * @description Permission: `bookings.write`. Safe to retry with `Idempotency-Key`.
+         * @description Checks the dates, the listing's status and the units left on each night. The listing's other wishes, such as `stay_min` or `max_occupancy`, are not checked, because partners also bring in stays that were agreed elsewhere
+         *
+         *     Permission: `bookings.write`. Safe to retry with `Idempotency-Key`.
          */
         post: operations["createBooking"];
         delete?: never;
@@ -235,7 +237,9 @@ export interface paths {
         put?: never;
         /**
          * Cancel a booking
-         * @description Permission: `bookings.write`. Safe to retry with `Idempotency-Key`.
+         * @description Gives back what was subtracted for the booking. On a night whose range of availability was written after the booking was made, nothing was subtracted: write the range again
+         *
+         *     Permission: `bookings.write`. Safe to retry with `Idempotency-Key`.
          */
         post: operations["cancelBooking"];
         delete?: never;
@@ -1241,7 +1245,7 @@ export interface components {
                 email: string | null;
                 /** @description Telephone number of the guest, as sent; null if unknown */
                 phone: string | null;
-                /** @description Two-letter country code of the guest; null if it cannot be determined */
+                /** @description Two-letter country code of the guest; null if it cannot be determined, or if the name means two countries and the language of the guest does not decide */
                 country: string | null;
             };
             /** @description Price */
@@ -1815,11 +1819,11 @@ export interface components {
             room_types: components["schemas"]["RoomType"][];
             /** @description Booking rules */
             bookings: {
-                /** @description Minimum length of a stay, in nights; null if not set */
+                /** @description Minimum length of a stay, in nights; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 stay_min: number | null;
-                /** @description Minimum notice before moving out, in days; null if not set */
+                /** @description Minimum notice before moving out, in days; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 notice_min_days: number | null;
-                /** @description Maximum number of days ahead that a guest may move in; null if not set */
+                /** @description Maximum number of days ahead that a guest may move in; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 move_in_max_days: number | null;
                 /**
                  * Format: uri
@@ -1833,13 +1837,13 @@ export interface components {
             };
             /** @description Residents of the property */
             community: {
-                /** @description Minimum age of the residents; null if not set */
+                /** @description Minimum age of the residents; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 age_min: number | null;
-                /** @description Maximum age of the residents; null if not set */
+                /** @description Maximum age of the residents; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 age_max: number | null;
                 /** @description Average age of the residents; null if not set */
                 age_avg: number | null;
-                /** @description Gender (any word); null if not set */
+                /** @description Gender of the residents; stored and shown, but no booking is checked against it, so check it before you book (any word); null if not set */
                 gender: string | null;
                 /** @description Gender ratio of the residents; null if not set */
                 gender_ratio: number | null;
@@ -1995,11 +1999,11 @@ export interface components {
             room_types?: components["schemas"]["RoomTypeWrite"][];
             /** @description Booking rules */
             bookings?: {
-                /** @description Minimum length of a stay, in nights; null if not set */
+                /** @description Minimum length of a stay, in nights; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 stay_min?: number | null;
-                /** @description Minimum notice before moving out, in days; null if not set */
+                /** @description Minimum notice before moving out, in days; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 notice_min_days?: number | null;
-                /** @description Maximum number of days ahead that a guest may move in; null if not set */
+                /** @description Maximum number of days ahead that a guest may move in; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 move_in_max_days?: number | null;
                 /**
                  * Format: uri
@@ -2013,13 +2017,13 @@ export interface components {
             };
             /** @description Residents of the property */
             community?: {
-                /** @description Minimum age of the residents; null if not set */
+                /** @description Minimum age of the residents; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 age_min?: number | null;
-                /** @description Maximum age of the residents; null if not set */
+                /** @description Maximum age of the residents; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 age_max?: number | null;
                 /** @description Average age of the residents; null if not set */
                 age_avg?: number | null;
-                /** @description Gender (any word); null if not set */
+                /** @description Gender of the residents; stored and shown, but no booking is checked against it, so check it before you book (any word); null if not set */
                 gender?: string | null;
                 /** @description Gender ratio of the residents; null if not set */
                 gender_ratio?: number | null;
@@ -2165,11 +2169,11 @@ export interface components {
             room_types?: components["schemas"]["RoomTypeWrite"][];
             /** @description Booking rules */
             bookings?: {
-                /** @description Minimum length of a stay, in nights; null if not set */
+                /** @description Minimum length of a stay, in nights; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 stay_min?: number | null;
-                /** @description Minimum notice before moving out, in days; null if not set */
+                /** @description Minimum notice before moving out, in days; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 notice_min_days?: number | null;
-                /** @description Maximum number of days ahead that a guest may move in; null if not set */
+                /** @description Maximum number of days ahead that a guest may move in; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 move_in_max_days?: number | null;
                 /**
                  * Format: uri
@@ -2183,13 +2187,13 @@ export interface components {
             };
             /** @description Residents of the property */
             community?: {
-                /** @description Minimum age of the residents; null if not set */
+                /** @description Minimum age of the residents; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 age_min?: number | null;
-                /** @description Maximum age of the residents; null if not set */
+                /** @description Maximum age of the residents; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 age_max?: number | null;
                 /** @description Average age of the residents; null if not set */
                 age_avg?: number | null;
-                /** @description Gender (any word); null if not set */
+                /** @description Gender of the residents; stored and shown, but no booking is checked against it, so check it before you book (any word); null if not set */
                 gender?: string | null;
                 /** @description Gender ratio of the residents; null if not set */
                 gender_ratio?: number | null;
@@ -2345,7 +2349,7 @@ export interface components {
         MessageCreate: {
             /** @description Message to the guest */
             message: {
-                /** @description Text of the message, trimmed; the same text sent again within a minute is not delivered twice */
+                /** @description Text of the message, trimmed; sent again within a minute, while it is the last message of the conversation, it is not delivered twice */
                 text: string;
             };
         };
@@ -2628,7 +2632,7 @@ export interface components {
             bed_type: string | null;
             /** @description Kind of bathroom (any word); null if not set */
             bathroom_type: string | null;
-            /** @description Gender of the guests to whom the room is let (any word); null if not set */
+            /** @description Gender of the guests to whom the room is let; stored and shown, but no booking is checked against it, so check it before you book (any word); null if not set */
             gender: string | null;
             /**
              * Format: uri
@@ -2639,11 +2643,11 @@ export interface components {
             room_size: number | null;
             /** @description Unit of `room_size` (any word); null if not set */
             room_size_unit: string | null;
-            /** @description Maximum number of occupants; null if not set */
+            /** @description Maximum number of occupants; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
             max_occupancy: number | null;
             /**
              * Format: date
-             * @description Earliest move-in date; null if not set
+             * @description Earliest move-in date; stored and shown, but no booking is checked against it, so check it before you book; null if not set
              */
             available_at: string | null;
             /** @description Rooms of the room type */
@@ -2751,7 +2755,7 @@ export interface components {
             bed_type?: string | null;
             /** @description Kind of bathroom (any word); null if not set */
             bathroom_type?: string | null;
-            /** @description Gender of the guests to whom the room is let (any word); null if not set */
+            /** @description Gender of the guests to whom the room is let; stored and shown, but no booking is checked against it, so check it before you book (any word); null if not set */
             gender?: string | null;
             /**
              * Format: uri
@@ -2762,11 +2766,11 @@ export interface components {
             room_size?: number | null;
             /** @description Unit of `room_size` (any word); null if not set */
             room_size_unit?: string | null;
-            /** @description Maximum number of occupants; null if not set */
+            /** @description Maximum number of occupants; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
             max_occupancy?: number | null;
             /**
              * Format: date
-             * @description Earliest move-in date; null if not set
+             * @description Earliest move-in date; stored and shown, but no booking is checked against it, so check it before you book; null if not set
              */
             available_at?: string | null;
             /** @description Rooms of the room type, merged by id; rooms that are left out are kept; at most 500 entries */
@@ -2937,13 +2941,13 @@ export interface components {
             date_of_birth: string | null;
             /** @description Gender (any word); null if unknown */
             gender: string | null;
-            /** @description Country, as a name or a two-letter code; null if unknown */
+            /** @description Country, as a name in any language, a two-letter code, or a three-letter code in upper case; kept as sent; null if unknown */
             country: string | null;
             /** @description City; null if unknown */
             city: string | null;
             /** @description IANA time zone in its canonical spelling; `UTC` if null or absent */
             timezone: string;
-            /** @description Short language code in its canonical spelling; `en` if null or absent */
+            /** @description Short language code in its canonical spelling; `en` if null or absent; if sent, it decides what a country name means that two countries share */
             language: string;
             /** @description Status of the account: 1 for active */
             status: number;
@@ -3010,13 +3014,13 @@ export interface components {
             date_of_birth?: string | null;
             /** @description Gender (any word); null if unknown */
             gender?: string | null;
-            /** @description Country, as a name or a two-letter code; null if unknown */
+            /** @description Country, as a name in any language, a two-letter code, or a three-letter code in upper case; kept as sent; null if unknown */
             country?: string | null;
             /** @description City; null if unknown */
             city?: string | null;
             /** @description IANA time zone in its canonical spelling; `UTC` if null or absent */
             timezone?: string | null;
-            /** @description Short language code in its canonical spelling; `en` if null or absent */
+            /** @description Short language code in its canonical spelling; `en` if null or absent; if sent, it decides what a country name means that two countries share */
             language?: string | null;
         };
         UserInFull: {
@@ -3042,13 +3046,13 @@ export interface components {
             date_of_birth: string | null;
             /** @description Gender (any word); null if unknown */
             gender: string | null;
-            /** @description Country, as a name or a two-letter code; null if unknown */
+            /** @description Country, as a name in any language, a two-letter code, or a three-letter code in upper case; kept as sent; null if unknown */
             country: string | null;
             /** @description City; null if unknown */
             city: string | null;
             /** @description IANA time zone in its canonical spelling; `UTC` if null or absent */
             timezone: string;
-            /** @description Short language code in its canonical spelling; `en` if null or absent */
+            /** @description Short language code in its canonical spelling; `en` if null or absent; if sent, it decides what a country name means that two countries share */
             language: string;
             /** @description Status of the account: 1 for active */
             status: number;
@@ -3358,6 +3362,8 @@ export interface operations {
                 per_page?: number;
                 /** @description Only the user with this e-mail address, case-insensitive */
                 email?: string;
+                /** @description Only users who were erased after this time, ordered by it: a timestamp as responses show it, such as the last `erased_at` that you have read. A user is among them from the first step of the erasure on, in the erased form */
+                erased_after?: string;
             };
             header?: never;
             path?: never;
@@ -3372,7 +3378,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Users on this page, by id */
+                        /** @description Users on this page, by id; with `erased_after`, by `erased_at` and then id */
                         data: components["schemas"]["UserInFull"][];
                         /** @description Metadata of the response */
                         meta: {
@@ -3882,7 +3888,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Message as stored */
+                        /** @description Message as stored; of a duplicate, the first message */
                         data: {
                             message: components["schemas"]["Message"];
                         };
@@ -3897,6 +3903,11 @@ export interface operations {
                             sandbox?: true;
                             /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
                             ignored?: string[];
+                            /**
+                             * @description True if the conversation already ended with this message, so that nothing was stored; otherwise absent
+                             * @constant
+                             */
+                            duplicate?: true;
                         };
                     };
                 };
@@ -5145,7 +5156,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Stored message */
+                        /** @description Message as stored; of a duplicate, the first message */
                         data: {
                             message: components["schemas"]["Message"];
                         };
@@ -5160,6 +5171,11 @@ export interface operations {
                             sandbox?: true;
                             /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
                             ignored?: string[];
+                            /**
+                             * @description True if the conversation already ended with this message, so that nothing was stored; otherwise absent
+                             * @constant
+                             */
+                            duplicate?: true;
                         };
                     };
                 };

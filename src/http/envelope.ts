@@ -30,9 +30,13 @@ export function ok<T, M extends object = Record<never, never>>(context: Response
 }
 
 /** Returns the contract's success envelope, and sets the status to 201. */
-export function created<T>(context: ResponseContext, data: T) {
+export function created<T, M extends object = Record<never, never>>(
+  context: ResponseContext,
+  data: T,
+  meta?: M,
+) {
   context.set.status = 201
-  return ok(context, data)
+  return ok(context, data, meta)
 }
 
 /** Returns the `meta` fields that every success response has. */

@@ -1,16 +1,17 @@
 import { DomainError } from '../../core/errors.ts'
 import { hostQueue, nextMessageVersions } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
-import { type BatchedWork, runInBatch, type Traced } from '../../platform/mongo/batches.ts'
+import { batch, carryOut } from '../../http/write.ts'
+import type { Traced } from '../../platform/mongo/batches.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { findUserIfAny } from '../users/store.ts'
 import type { Conversation, StoredMessage } from './model.ts'
 import {
   advanceConversation,
   ensureConversation,
-  findDuplicate,
-  findUnchangedMessage,
+  findNewestMessage,
   insertMessages,
+  isClosed,
   isErased,
   newMessage,
   setClosedAt,
@@ -23,41 +24,81 @@ export interface ConversationBooking {
   listing_id: number
 }
 
-/**
- * Sends a message from the host to the guest. A shared cache remembers the messages sent within the deduplication
- * window, so that a repeated send needs no transaction (decisions §10). A remembered message is returned only if the
- * database still contains it unchanged.
- *
- * @throws DomainError `conflict` if the conversation is closed
- */
-export async function sendAsHost(
-  context: Pick<AppContext, 'db' | 'clock' | 'config' | 'ids' | 'cache'>,
-  booking: ConversationBooking,
-  hostName: string,
-  text: string,
-): Promise<StoredMessage> {
-  const { db, cache, clock, config } = context
-  const { id: booking_id, owner_id } = booking
-  const sent = { sender: 'host', sender_name: hostName, text } as const
-  const name = `message:${sha256(JSON.stringify([db.name, owner_id, booking_id, text]))}`
-  const remembered = await cache.get(name)
-  const windowStart = windowStartOf(context, owner_id)
-  if (remembered !== null) {
-    const first = { owner_id, booking_id, id: Number(remembered), ...sent }
-    const found = await findUnchangedMessage(db, first, windowStart)
-    if (found) return found
-  }
-  const message = await runInBatch(db, await prepareSend(context, booking, sent))
-  const age = clock(owner_id).getTime() - message.created_at.getTime()
-  cache.set(name, String(message.id), Math.max(1, config.messageDedupSeconds * 1000 - age))
-  return message
+/** A message that was sent, or the earlier message that it repeats. */
+export interface SentMessage {
+  message: StoredMessage
+  /** True if nothing was stored, because the message was sent before and is still the last of its conversation. */
+  isDuplicate: boolean
+}
+
+/** Messages of either side. */
+export const newMessages = batch({ queue: hostQueue, prepare: prepareMessage, write: sendMessages })
+
+/** A message that is to be sent in a booking's conversation. */
+interface MessageToSend {
+  booking: ConversationBooking
+  message: Pick<StoredMessage, 'sender' | 'sender_name' | 'text'>
+  /** Performs additional writes within the message's transaction. */
+  also?: (session: Session) => Promise<void>
 }
 
 /**
- * Returns the start of the deduplication window. A message is a duplicate if an identical one was sent after this time.
+ * Returns the host's last message if the same text would only repeat it. A shared cache remembers the messages sent
+ * within the deduplication window, so that a repeated send needs no transaction (decisions §10). What the cache remembers
+ * is only a reason to look: the database decides whether the conversation still ends with that message.
  */
+export async function findRepeated(
+  context: Pick<AppContext, 'db' | 'clock' | 'config' | 'cache'>,
+  { id: booking_id, owner_id }: ConversationBooking,
+  text: string,
+): Promise<SentMessage | null> {
+  const { db, cache } = context
+  const conversation = { owner_id, booking_id }
+  if ((await cache.get(nameOf(context, { ...conversation, text }))) === null) return null
+  const [newest, closed] = await Promise.all([
+    findNewestMessage(db, conversation),
+    isClosed(db, conversation),
+  ])
+  if (closed || !repeats({ sender: 'host', text }, newest, windowStartOf(context, owner_id))) return null
+  return { message: newest, isDuplicate: true }
+}
+
+/** Remembers a message that the host has sent, for {@link findRepeated}. */
+export function remember(
+  context: Pick<AppContext, 'db' | 'clock' | 'config' | 'cache'>,
+  { owner_id }: ConversationBooking,
+  { message }: SentMessage,
+): void {
+  const { cache, clock, config } = context
+  const age = clock(owner_id).getTime() - message.created_at.getTime()
+  const left = Math.max(1, config.messageDedupSeconds * 1000 - age)
+  cache.set(nameOf(context, message), String(message.id), left)
+}
+
+/** Name under which the cache remembers a message. It contains a hash, because a text may be personal. */
+function nameOf(
+  { db }: Pick<AppContext, 'db'>,
+  { owner_id, booking_id, text }: Pick<StoredMessage, 'owner_id' | 'booking_id' | 'text'>,
+): string {
+  return `message:${sha256(JSON.stringify([db.name, owner_id, booking_id, text]))}`
+}
+
+/** Returns the start of the deduplication window. An identical message that was sent after this time may be repeated. */
 function windowStartOf({ clock, config }: Pick<AppContext, 'clock' | 'config'>, ownerId: number): Date {
   return new Date(clock(ownerId).getTime() - config.messageDedupSeconds * 1000)
+}
+
+/**
+ * Returns true if a message repeats the newest one of its conversation. One that came in between makes it a new message:
+ * a second "Yes." after "No." is an answer of its own (decisions §10).
+ */
+function repeats(
+  sent: Pick<StoredMessage, 'sender' | 'text'>,
+  newest: StoredMessage | null,
+  windowStart: Date,
+): newest is StoredMessage {
+  if (newest === null) return false
+  return newest.sender === sent.sender && newest.text === sent.text && newest.created_at > windowStart
 }
 
 function sha256(text: string): string {
@@ -76,11 +117,11 @@ export async function replyAsGuest(
   find: () => Promise<ConversationBooking & { user_id: number }>,
   text: string,
   also?: (session: Session) => Promise<void>,
-): Promise<StoredMessage> {
+): Promise<SentMessage> {
   const booking = await find()
   const guest = await findUserIfAny(context.db, booking.owner_id, booking.user_id)
-  const sent = { sender: 'guest', sender_name: guest?.name ?? '', text } as const
-  return runInBatch(context.db, await prepareSend(context, booking, sent, also))
+  const message = { sender: 'guest', sender_name: guest?.name ?? '', text } as const
+  return carryOut(context, newMessages, booking.owner_id, { booking, message, ...(also ? { also } : {}) })
 }
 
 /** A message that is ready to be sent. */
@@ -89,32 +130,33 @@ interface NewMessage extends Pick<StoredMessage, 'id' | 'sender' | 'sender_name'
   also: ((session: Session) => Promise<void>) | undefined
 }
 
-/** Prepares to send a message, together with the host's other messages that wait for the same turn. */
-async function prepareSend(
-  app: Pick<AppContext, 'db' | 'clock' | 'config' | 'ids'>,
-  booking: ConversationBooking,
-  sent: Pick<StoredMessage, 'sender' | 'sender_name' | 'text'>,
-  also?: NewMessage['also'],
-): Promise<BatchedWork<NewMessage, StoredMessage>> {
-  const { id: booking_id, owner_id } = booking
-  const [id] = await Promise.all([app.ids('message'), ensureConversation(app.db, { owner_id, booking_id })])
-  return {
-    queue: hostQueue(owner_id),
-    kind: 'messages',
-    request: { id, ...sent, booking, also },
-    async write(session, messages) {
-      const stored: StoredMessage[] = []
-      // One after the other, because each may repeat the one before it.
-      for (const message of messages) stored.push(await sendMessage(app, session, message))
-      return stored
-    },
-  }
+async function prepareMessage(
+  { db, ids }: Pick<AppContext, 'db' | 'ids'>,
+  owner_id: number,
+  { booking, message, also }: MessageToSend,
+): Promise<NewMessage> {
+  const conversation = { owner_id, booking_id: booking.id }
+  const [id] = await Promise.all([ids('message'), ensureConversation(db, conversation)])
+  return { id, ...message, booking, also }
+}
+
+/** Stores messages of one host, one after the other, because each may repeat the one before it. */
+async function sendMessages(
+  app: Pick<AppContext, 'db' | 'clock' | 'config'>,
+  session: Session,
+  _ownerId: number,
+  messages: Traced<NewMessage>[],
+): Promise<SentMessage[]> {
+  const outcomes: SentMessage[] = []
+  for (const message of messages) outcomes.push(await sendMessage(app, session, message))
+  return outcomes
 }
 
 /**
- * Stores a message. If the same side sent the same text within the deduplication window, the first message is returned
- * instead (decisions §10). The lookup and the insert share a transaction that increments the send counter, so that
- * concurrent identical sends run one at a time. A crash leaves either the complete message or nothing.
+ * Stores a message. If the conversation ends with the same text from the same side, sent within the deduplication
+ * window, that message is returned instead (decisions §10). The lookup and the insert share a transaction that increments
+ * the send counter, so that concurrent sends to a conversation run one at a time. A crash leaves either the complete
+ * message or nothing.
  *
  * @throws DomainError `conflict` if the conversation is closed
  */
@@ -122,16 +164,16 @@ async function sendMessage(
   { db, clock, config }: Pick<AppContext, 'db' | 'clock' | 'config'>,
   session: Session,
   { id, booking, sender, sender_name, text, also, trace }: Traced<NewMessage>,
-): Promise<StoredMessage> {
+): Promise<SentMessage> {
   const { id: booking_id, owner_id, listing_id } = booking
   const conversation = { owner_id, booking_id }
   const { closed_at } = await advanceConversation(db, session, conversation)
   if (closed_at) throw new DomainError('conflict', 'The conversation is closed')
   await also?.(session)
   const created_at = clock(owner_id)
-  const windowStart = windowStartOf({ clock, config }, owner_id)
-  const first = await findDuplicate(db, session, { ...conversation, sender, text }, windowStart)
-  if (first) return first
+  const newest = await findNewestMessage(db, conversation, session)
+  if (repeats({ sender, text }, newest, windowStartOf({ clock, config }, owner_id)))
+    return { message: newest, isDuplicate: true }
   const version = await nextMessageVersions(db, session, owner_id, { now: created_at, count: 1 })
   const message = newMessage({
     id,
@@ -146,7 +188,7 @@ async function sendMessage(
     trace,
   })
   await insertMessages(db, session, [message])
-  return message
+  return { message, isDuplicate: false }
 }
 
 /**

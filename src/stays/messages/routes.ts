@@ -1,12 +1,19 @@
 import type { AppContext } from '../../http/context.ts'
-import { created, Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
+import { created, ok, PageEnvelope } from '../../http/envelope.ts'
+import { Writer } from '../../http/idempotency/writer.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
 import { routes } from '../../http/route.ts'
 import { output, requestObject, responseObject } from '../../http/schema/fields.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { type ConversationBooking, sendAsHost } from './conversation.ts'
-import { Message, MessageCreate } from './schema.ts'
-import { serializeMessage } from './serialize.ts'
+import {
+  type ConversationBooking,
+  findRepeated,
+  newMessages,
+  remember,
+  type SentMessage,
+} from './conversation.ts'
+import { Message, MessageCreate, MessageSent } from './schema.ts'
+import { metaOfSend, serializeMessage } from './serialize.ts'
 import { findMessages } from './store.ts'
 
 const defaultPerPage = 50
@@ -20,6 +27,7 @@ export function messageRoutes(
   app: AppContext,
   findBooking: (db: Db, ownerId: number, id: number | undefined) => Promise<ConversationBooking>,
 ) {
+  const send = new Writer(app, newMessages)
   return routes(app, { prefix: '/bookings/:booking_id/messages', tags: ['Messages'] })
     .get(
       '',
@@ -53,7 +61,7 @@ export function messageRoutes(
       {
         access: { permission: 'bookings.write', body: 'json', errors: ['not_found', 'conflict'] },
         body: MessageCreate,
-        response: { 201: Envelope(responseObject({ message: Message }, 'Message as stored')) },
+        response: { 201: MessageSent },
         detail: { operationId: 'sendMessage', summary: 'Send a message to the guest' },
       },
       async (context) => {
@@ -61,8 +69,17 @@ export function messageRoutes(
         const { text } = context.body.message
         const { ownerId, host } = context.caller
         const booking = await findBooking(app.db, ownerId, booking_id)
-        const message = await sendAsHost(app, booking, host.name, text)
-        return created(context, { message: serializeMessage(message) })
+        const repeated = await findRepeated(app, booking, text)
+        if (repeated) return created(context, { message: serializeMessage(repeated.message) }, metaOfSend(repeated))
+        const message = { sender: 'host', sender_name: host.name, text } as const
+        let sent: SentMessage | undefined
+        const answer = await send.answer(context, { booking, message }, (outcome) => {
+          sent = outcome
+          const envelope = ok(context, { message: serializeMessage(outcome.message) }, metaOfSend(outcome))
+          return { status: 201, envelope }
+        })
+        if (sent) remember(app, booking, sent)
+        return answer
       },
     )
 }

@@ -16,7 +16,7 @@ export function serializeUser(user: StoredUser): User {
     country: user.country,
     city: user.city,
     timezone: user.timezone,
-    language: user.language,
+    language: user.language ?? 'en',
     status: 1,
     role_name: 'user',
     lifecycle: 'subscriber',

@@ -146,8 +146,8 @@ const rows: Row[] = [
   ],
   [
     'a duplicate window that never ends',
-    'created_at: { $gt: after }',
-    'created_at: { $gt: new Date(0) }',
+    'newest.text === sent.text && newest.created_at > windowStart',
+    'newest.text === sent.text',
     'messages',
   ],
   [
