@@ -1,4 +1,4 @@
-import { DomainError, rateLimited } from '../core/errors.ts'
+import { DomainError, type Problem, rateLimited } from '../core/errors.ts'
 import { type Access, deprecationHeaders } from './access.ts'
 import { authorize, rateLimitHeaders } from './authorization.ts'
 import { readJsonObject } from './body.ts'
@@ -11,11 +11,27 @@ import { readPathIds } from './path-ids.ts'
 import { requirePermission } from './permissions.ts'
 import { prefersPeek, prefersStrict } from './prefer.ts'
 import { requireProvider } from './provider.ts'
-import { readQuery } from './query.ts'
-import type { Accepted, Arrival, Caller, Sent, Visit } from './request.ts'
-import type { Answer, Route } from './route.ts'
+import { type QueryForm, readQuery } from './query.ts'
+import type { Accepted, Arrival, Caller, Sent, Unchecked, Visit } from './request.ts'
+import type { RequestSchema } from './schema/fields.ts'
 import { readValidBody, readValidQuery } from './schema/read.ts'
 import { sendEnvelope } from './send.ts'
+
+/** A route as the pipeline serves it. */
+export interface Route {
+  access: Access
+  query: RequestSchema | undefined
+  queryForm: QueryForm
+  body: RequestSchema | undefined
+  check: ((request: Unchecked) => Problem[]) | undefined
+  current: ((request: Unchecked) => Promise<unknown>) | undefined
+  handle: (request: Accepted) => Answer | Promise<Answer>
+  /** @throws Error if the documentation does not promise such an answer with this status: a bug in the service */
+  requirePromised: (status: number, answer: object) => void
+}
+
+/** What a handler returns: an envelope, or a finished `Response`, such as a stream or a replay. */
+export type Answer = object | Response
 
 /**
  * Serves the requests of one route, from their arrival to their answer, in the order of decisions §1. Every route below

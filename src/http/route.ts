@@ -5,14 +5,11 @@ import type { Problem } from '../core/errors.ts'
 import type { Access } from './access.ts'
 import type { AppContext } from './context.ts'
 import type { PathIds } from './path-ids.ts'
-import { serve } from './pipeline.ts'
-import { type QueryForm, queryFormOf } from './query.ts'
+import { type Route, serve } from './pipeline.ts'
+import { queryFormOf } from './query.ts'
 import type { Accepted, Arrival, RequestFacts, Sent, Unchecked } from './request.ts'
 import { documentAccess } from './route-documentation.ts'
 import type { RequestSchema } from './schema/fields.ts'
-
-/** What a handler returns: an envelope, or a finished `Response`, such as a stream or a replay. */
-export type Answer = object | Response
 
 /** The schemas of a route's successful responses, by status. */
 type Responses = Record<number, TSchema>
@@ -37,19 +34,6 @@ export interface RouteSpec<
   current?: (request: Unchecked<Params>) => Promise<unknown>
   response: Promised
   detail: { operationId: string; summary: string; description?: string; tags?: string[] }
-}
-
-/** A route as the pipeline serves it. */
-export interface Route {
-  access: Access
-  query: RequestSchema | undefined
-  queryForm: QueryForm
-  body: RequestSchema | undefined
-  check: ((request: Unchecked) => Problem[]) | undefined
-  current: ((request: Unchecked) => Promise<unknown>) | undefined
-  handle: (request: Accepted) => Answer | Promise<Answer>
-  /** @throws Error if the documentation does not promise such an answer with this status: a bug in the service */
-  requirePromised: (status: number, answer: object) => void
 }
 
 /** A handler: takes what the pipeline has accepted, and returns what the schemas promise. */

@@ -11,9 +11,9 @@ import { deliveredVersionModel, requestRecordModel } from '../../src/certificati
 import { toVersion } from '../../src/host-clock/format.ts'
 import { hostClockModel } from '../../src/host-clock/model.ts'
 import { readHostClock } from '../../src/host-clock/store.ts'
+import { carryOut } from '../../src/http/write.ts'
 import type { AvailabilityItem } from '../../src/inventory/availability/schema.ts'
-import { prepareAvailability } from '../../src/inventory/availability/write.ts'
-import { runUnit } from '../../src/platform/mongo/transactions.ts'
+import { sentAvailability } from '../../src/inventory/availability/write.ts'
 import { signingKey } from '../../src/platform/secrets/signing-keys.ts'
 import type { Actor } from '../support/app.ts'
 import { storeCertification } from '../support/certification.ts'
@@ -616,10 +616,8 @@ if (isSoak)
       const { next } = await until(actor, id, 'push_change')
       const { action: _, text: __, ...asked } = next as NonNullable<typeof next>
       const { sandbox_id } = await stored(id)
-      const items = await prepareAvailability(service.context.sandbox, sandbox_id as number, [
-        asked as AvailabilityItem,
-      ])
-      await runUnit(db, items)
+      const items = [asked as AvailabilityItem]
+      await carryOut(service.context.sandbox, sentAvailability, sandbox_id as number, items)
       await lookOnce(id)
       const graded = async () =>
         (await service.look(actor.keyId, id)).cases.find(({ name }) => name === 'inventory.change')

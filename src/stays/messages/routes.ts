@@ -70,7 +70,8 @@ export function messageRoutes(
         const { ownerId, host } = context.caller
         const booking = await findBooking(app.db, ownerId, booking_id)
         const repeated = await findRepeated(app, booking, text)
-        if (repeated) return created(context, { message: serializeMessage(repeated.message) }, metaOfSend(repeated))
+        if (repeated)
+          return created(context, { message: serializeMessage(repeated.message) }, metaOfSend(repeated))
         const message = { sender: 'host', sender_name: host.name, text } as const
         let sent: SentMessage | undefined
         const answer = await send.answer(context, { booking, message }, (outcome) => {

@@ -2,11 +2,12 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createHost } from '../../../src/access/hosts/store.ts'
 import { addDays } from '../../../src/core/clock.ts'
+import { carryOut } from '../../../src/http/write.ts'
 import { compactRoomTypes } from '../../../src/inventory/availability/compaction.ts'
 import { availabilityBlockModel } from '../../../src/inventory/availability/model.ts'
 import { findCounts, findRows, findRowsCovering } from '../../../src/inventory/availability/store.ts'
-import { prepareAvailability } from '../../../src/inventory/availability/write.ts'
-import { inSnapshot, inTransaction, runUnit } from '../../../src/platform/mongo/transactions.ts'
+import { sentAvailability } from '../../../src/inventory/availability/write.ts'
+import { inSnapshot, inTransaction } from '../../../src/platform/mongo/transactions.ts'
 import { testApp } from '../../support/app.ts'
 import { storedRows } from '../../support/availability.ts'
 import { fillPortfolio } from '../../support/portfolio.ts'
@@ -44,7 +45,7 @@ async function write({ hostId, pair }: Owner, ranges: Range[]) {
   const items = ranges.map(({ start, length, available }) => {
     return { ...pair, available, start_date: day(start), end_date: day(start + length - 1) }
   })
-  await runUnit(db, await prepareAvailability(live, hostId, items))
+  await carryOut(live, sentAvailability, hostId, items)
 }
 
 /** Returns the rows as a partner sees them. */

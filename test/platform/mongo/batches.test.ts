@@ -1,7 +1,7 @@
 import type { CommandStartedEvent } from 'mongodb'
 import { expect, test } from 'vitest'
 import { DomainError } from '../../../src/core/errors.ts'
-import { runInBatch } from '../../../src/platform/mongo/batches.ts'
+import { Batches } from '../../../src/platform/mongo/batches.ts'
 import type { Session } from '../../../src/platform/mongo/connection.ts'
 import { lockModel } from '../../../src/platform/mongo/locks.ts'
 import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
@@ -26,17 +26,21 @@ async function insertLocks(session: Session, locks: NewLock[]): Promise<string[]
   return locks.map(({ _id }) => _id)
 }
 
+/** Returns a kind of changes of its own. */
+const locksOf = (isShared: boolean) =>
+  new Batches(db, {
+    isShared,
+    write: (session, _: null, locks: NewLock[]) => insertLocks(session, locks),
+  })
+const shared = locksOf(true)
+
 /** Writes locks that wait behind one transaction; returns their outcomes and the counts of transactions and inserts. */
-async function inOneTurn(queue: string, locks: NewLock[], kindOf = (_: number): string | null => 'locks') {
+async function inOneTurn(queue: string, locks: NewLock[], kindOf = (_: number) => shared) {
   const gate = Promise.withResolvers<void>()
   const first = inTransaction(db, queue, () => gate.promise)
-  const writes = locks.map((request, index) => ({
-    queue,
-    kind: kindOf(index),
-    request,
-    write: insertLocks,
-  }))
-  const waiting = Promise.allSettled(writes.map((work) => runInBatch(db, work)))
+  const waiting = Promise.allSettled(
+    locks.map((request, index) => kindOf(index).run({ queue, shared: null, request })),
+  )
   let transactions = 0
   let inserts = 0
   const note = ({ command, commandName }: CommandStartedEvent) => {
@@ -102,13 +106,14 @@ test('at most eight changes are written together', async () => {
 
 test('only changes of the same kind are written together', async () => {
   const some = ids('kinds', 6)
-  const kinds = ['even', 'odd']
-  const { transactions } = await inOneTurn('kinds', some.map(toLock), (at) => kinds[at % 2] as string)
+  const kinds = [locksOf(true), locksOf(true)]
+  const { transactions } = await inOneTurn('kinds', some.map(toLock), (at) => kinds[at % 2] as typeof shared)
   expect({ stored: await stored('kinds-'), transactions }).toEqual({ stored: some, transactions: 2 })
 })
 
-test('changes without a kind are written alone', async () => {
+test('changes of a kind that shares no transaction are written alone', async () => {
   const some = ids('alone', 3)
-  const { transactions } = await inOneTurn('alone', some.map(toLock), () => null)
+  const notShared = locksOf(false)
+  const { transactions } = await inOneTurn('alone', some.map(toLock), () => notShared)
   expect({ stored: await stored('alone-'), transactions }).toEqual({ stored: some, transactions: 3 })
 })

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { addDays } from '../../../src/core/clock.ts'
+import { carryOut } from '../../../src/http/write.ts'
 import { enqueueCompaction } from '../../../src/inventory/availability/compaction.ts'
 import { findCounts } from '../../../src/inventory/availability/store.ts'
-import { prepareAvailability } from '../../../src/inventory/availability/write.ts'
-import { inSnapshot, inTransaction, runUnit } from '../../../src/platform/mongo/transactions.ts'
+import { sentAvailability } from '../../../src/inventory/availability/write.ts'
+import { inSnapshot, inTransaction } from '../../../src/platform/mongo/transactions.ts'
 import { jobModel } from '../../../src/platform/outbox/outbox.ts'
 import { testApp, testEnvironment } from '../../support/app.ts'
 import { fillRows, storedRows } from '../../support/availability.ts'
@@ -34,7 +35,7 @@ test('kill -9 in the middle of compactions changes no response, and the next pro
         return { ...pair, available: round, start_date, end_date: addDays(start_date, 3 + at) }
       }),
     )
-    await runUnit(db, await prepareAvailability(service.live, actor.hostId, items))
+    await carryOut(service.live, sentAvailability, actor.hostId, items)
   }
   const roomTypes = pairs.map(({ room_type_id }) => room_type_id)
   await inTransaction(db, 'test', (session) =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { DomainError } from '../../../src/core/errors.ts'
-import { runInBatch } from '../../../src/platform/mongo/batches.ts'
+import { Batches } from '../../../src/platform/mongo/batches.ts'
 import type { Session } from '../../../src/platform/mongo/connection.ts'
 import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
 import {
@@ -13,23 +13,26 @@ import { ownDatabase } from '../../support/databases.ts'
 test('a change whose batch fell apart ends no later than it would have alone', async () => {
   const { db } = (await testApp({ MONGODB_URL: await ownDatabase() })).live
   const refusal = new DomainError('validation', 'No unit is left')
-  const changes = Array.from({ length: 8 }, (_, index) => ({
-    queue: 'slow',
-    kind: 'slow',
-    request: { index },
-    async write(_: Session, requests: { index: number }[]) {
+  const batches = new Batches(db, {
+    isShared: true,
+    async write(_: Session, __: null, requests: { index: number }[]) {
       const isRefused = requests.some((request) => request.index === 0)
       if (isRefused) throw refusal
       await Bun.sleep(3000 * requests.length)
       return requests.map((request) => request.index)
     },
+  })
+  const changes = Array.from({ length: 8 }, (_, index) => ({
+    queue: 'slow',
+    shared: null,
+    request: { index },
   }))
   const gate = Promise.withResolvers<void>()
   const earlier = inTransaction(db, 'slow', () => gate.promise)
   const startedAt = Date.now()
   const ending = Promise.all(
-    changes.map(async (work) => {
-      const [outcome] = await Promise.allSettled([runInBatch(db, work)])
+    changes.map(async (change) => {
+      const [outcome] = await Promise.allSettled([batches.run(change)])
       return { outcome, milliseconds: Date.now() - startedAt }
     }),
   )

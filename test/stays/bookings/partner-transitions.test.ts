@@ -3,9 +3,9 @@ import { listActions } from '../../../src/access/audit/store.ts'
 import { toVersion } from '../../../src/host-clock/format.ts'
 import { hostQueue, readHostClock } from '../../../src/host-clock/store.ts'
 import type { Caller } from '../../../src/http/request.ts'
-import { runInBatch } from '../../../src/platform/mongo/batches.ts'
+import { Batches, type Traced } from '../../../src/platform/mongo/batches.ts'
 import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
-import { preparePartnerTransition } from '../../../src/stays/bookings/partner-transition.ts'
+import { type PartnerMove, partnerMoves } from '../../../src/stays/bookings/partner-transition.ts'
 import { type Actor, seedBooking, sender, sharedServices, testApp } from '../../support/app.ts'
 
 const service = await testApp()
@@ -126,10 +126,18 @@ test('moves of one booking that wait for the same turn are made one after the ot
   const caller = { ...callerFields, keyId: actor.keyId, ownerId: actor.hostId }
   const gate = Promise.withResolvers<void>()
   const turn = inTransaction(db, hostQueue(actor.hostId), () => gate.promise)
-  const works: Awaited<ReturnType<typeof preparePartnerTransition>>[] = []
+  const batches = new Batches(db, {
+    isShared: true,
+    write: (session, ownerId: number, requests: Traced<PartnerMove>[]) =>
+      partnerMoves.write(service.live, session, ownerId, requests),
+  })
+  const requests: PartnerMove[] = []
   for (const to of ['confirmed', 'confirmed', 'cancelled'] as const)
-    works.push(await preparePartnerTransition(service.live, caller, id, { to }))
-  const moves = Promise.allSettled(works.map((work) => runInBatch(db, work)))
+    requests.push(await partnerMoves.prepare(service.live, actor.hostId, { caller, bookingId: id, to }))
+  const queue = hostQueue(actor.hostId)
+  const moves = Promise.allSettled(
+    requests.map((request) => batches.run({ queue, shared: actor.hostId, request })),
+  )
   gate.resolve()
   await turn
   const statuses = (await moves).map(({ status }) => status)
