@@ -35,7 +35,7 @@ const clients: [name: string, command: () => string[]][] = [
   ["Java's HttpURLConnection", () => ['java', '-cp', built, 'Partner', 'HttpURLConnection']],
 ]
 
-test.concurrent.each(clients)(
+test.each(clients)(
   '%s books once, changes a listing, waits, and understands 422 and 304',
   async (name, command) => {
     const { key } = await service.actor()
