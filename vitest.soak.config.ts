@@ -11,6 +11,7 @@ const alone = ['test/soak/faults/redis-outage.test.ts', 'test/soak/webhooks/orig
  */
 const unhurried = [
   'certify/certify',
+  'clients/clients',
   'observability/alerts',
   'server/idle',
   'certify/guide-product',
