@@ -18,6 +18,7 @@ import { chooseRequestId } from './http/envelope.ts'
 import { toErrorResponse } from './http/error-response.ts'
 import { addFacts, factsOfUnread, withFacts } from './http/facts.ts'
 import { operationsOf } from './http/operations.ts'
+import { methodsByPath } from './http/other-methods.ts'
 import { requestLog } from './http/request-log.ts'
 import { roots } from './http/roots.ts'
 import { secureTransport, securityHeaders } from './http/security-headers.ts'
@@ -53,6 +54,7 @@ export function createApp(
 ) {
   const { log, config } = live
   drain?.addEventListener('abort', () => live.heldRequests.end())
+  const methodsAt = methodsByPath(() => app.routes)
   // Elysia's own normalization is off because it runs before validation and would turn null or a list into `{}`. Our
   // `normalizeSent()` runs after validation.
   const app = new Elysia({
@@ -69,7 +71,7 @@ export function createApp(
       Object.assign(set.headers, securityHeaders, config.tls && secureTransport)
       if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)
     })
-    .onError((context) => toErrorResponse(withFacts(context), log))
+    .onError((context) => toErrorResponse(withFacts(context), log, methodsAt))
     .use(requestLog(live))
     // If the host name is too short, Elysia looks for the path in the wrong place.
     .onRequest(({ request }) => {

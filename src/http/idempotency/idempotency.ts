@@ -3,6 +3,7 @@ import { DomainError, invalidField } from '../../core/errors.ts'
 import { type BatchedWork, runInBatch } from '../../platform/mongo/batches.ts'
 import { isDuplicate, isUnreachable } from '../../platform/mongo/errors.ts'
 import type { AppContext } from '../context.ts'
+import { jsonContentType } from '../envelope.ts'
 import { parsePathId } from '../path-ids.ts'
 import { repeatedValues } from '../repeated-headers.ts'
 import type { Caller, RequestInput } from '../request.ts'
@@ -185,7 +186,7 @@ function replay({ set }: IdempotentContext, stored: StoredResponse, fingerprints
   }
   const headers = {
     ...(set.headers as Record<string, string>),
-    'content-type': 'application/json',
+    'content-type': jsonContentType,
     'idempotent-replayed': 'true',
   }
   set.status = stored.status
