@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { DomainError, type ErrorKind } from '../core/errors.ts'
 import { ClockSkewError } from '../platform/mongo/clock-watch.ts'
-import { isUnreachable } from '../platform/mongo/errors.ts'
+import { busy, isPoolFull, isUnreachable } from '../platform/mongo/errors.ts'
 import { releaseBody } from './body.ts'
 import { jsonContentType, type ResponseContext, requestIdOf } from './envelope.ts'
 import { loggedPath } from './logged-path.ts'
@@ -94,7 +94,7 @@ export function toErrorResponse(
 /** Returns a thrown error as its response reports it; null if there is no error or it is a {@link ReadyResponse}. */
 export function shownErrorOf(error: unknown): ShownError | null {
   if (!(error instanceof Error) || error instanceof ReadyResponse) return null
-  const { type, message, errors } = describeError(error instanceof DomainError ? error : unexpected)
+  const { type, message, errors } = describeError(toDomainError({ error }) ?? unexpected)
   return { type, message, errors }
 }
 
@@ -122,6 +122,8 @@ function toDomainError({
   error,
 }: Pick<FailureContext, 'error'> & { code?: unknown }): DomainError | undefined {
   if (error instanceof DomainError) return error
+  // One key's load can cause this, so it must not count as an error of the service (decisions §1).
+  if (isPoolFull(error)) return busy()
   if (isUnrouted({ code })) return new DomainError('not_found', 'No such route; see /llms.txt')
   return undefined
 }
