@@ -13,6 +13,7 @@ import { webhookRoutes } from './changes/webhooks/manage/routes.ts'
 import { DomainError } from './core/errors.ts'
 import { traceOfRequest, withTrace } from './core/trace.ts'
 import { clientAddress, isTrustedProxy } from './http/client-address.ts'
+import { ConnectionAges } from './http/connection-ages.ts'
 import type { AppContext } from './http/context.ts'
 import { chooseRequestId } from './http/envelope.ts'
 import { toErrorResponse } from './http/error-response.ts'
@@ -47,10 +48,15 @@ import { userRoutes } from './stays/users/routes.ts'
 /** Index from which Elysia searches an `https:` URL for the start of its path. */
 const shortestTlsPath = 11
 
-/** Creates the whole service as an Elysia app; the caller decides where it listens. */
+/**
+ * Creates the whole service as an Elysia app; the caller decides where it listens.
+ *
+ * @param drain aborted when the process starts to shut down
+ */
 export function createApp(
   { live, sandbox, metrics }: Pick<OpenContext, 'live' | 'sandbox' | 'metrics'>,
   drain?: AbortSignal,
+  ages = new ConnectionAges(),
 ) {
   const { log, config } = live
   drain?.addEventListener('abort', () => live.heldRequests.end())
@@ -67,7 +73,9 @@ export function createApp(
   })
     .onRequest((context) => addFacts(context, live))
     .onRequest(({ request, set }) => {
-      if (drain?.aborted) set.headers.connection = 'close'
+      const peer = app.server?.requestIP(request)
+      const isOld = peer ? ages.isOld(peer) : false
+      if (drain?.aborted || isOld) set.headers.connection = 'close'
       Object.assign(set.headers, securityHeaders, config.tls && secureTransport)
       if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)
     })
