@@ -69,6 +69,7 @@ async function serve(config: Config): Promise<void> {
   const end = await ending
   live.log.info({ reason: end, uptime_s: Math.round(process.uptime()) }, 'Shutting down')
   drain.abort(end)
+  context.flushTraces()
   if (app.server) await drainServer(app.server, end)
   await metrics.leaveWorkers()
   await context.close()

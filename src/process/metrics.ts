@@ -69,6 +69,10 @@ export class Metrics implements RequestMetrics {
     ...['shared', 'local'].map((store) => ({ decision: 'refused', store })),
   ])
   private readonly dropped = this.counter('request_log_dropped_total', 'Entries missing from request logs')
+  private readonly droppedSpans = this.counter(
+    'trace_spans_dropped_total',
+    'Spans that were not exported, because the collector did not accept them or too many waited',
+  )
   private readonly hints = this.counter('webhook_tries_total', 'Attempts to deliver a hint', [
     { result: 'delivered' },
     { result: 'failed' },
@@ -133,6 +137,10 @@ export class Metrics implements RequestMetrics {
 
   countDropped(entries: number): void {
     this.dropped.inc(entries)
+  }
+
+  countDroppedSpans(spans: number): void {
+    this.droppedSpans.inc(spans)
   }
 
   countHint(isDelivered: boolean): void {

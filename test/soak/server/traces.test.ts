@@ -41,13 +41,13 @@ async function timesOf(port: number | null) {
   return { reported, stopped }
 }
 
-test('an unreachable collector is reported within 12 s and delays a shutdown by at most 5 s', async () => {
+test('an unreachable collector is reported within 12 s and delays a shutdown by at most 1 s', async () => {
   const silent = await startSilentCollector()
   const none = await timesOf(null)
   for (const port of [await freePort(), silent.port]) {
     const { reported, stopped } = await timesOf(port)
     expect(reported).toBeLessThan(12)
-    expect(stopped - none.stopped).toBeLessThan(5.5)
+    expect(stopped - none.stopped).toBeLessThan(2)
   }
   silent.stop()
 })
