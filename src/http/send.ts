@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { type DomainError, rateLimited } from '../core/errors.ts'
 import { matches, strongTag } from './cached-content.ts'
-import { type ResponseContext, requestIdOf } from './envelope.ts'
+import { jsonContentType, type ResponseContext, requestIdOf } from './envelope.ts'
 import { ByteBudget, collectGarbageOccasionally } from './memory.ts'
 import type { Sent } from './request.ts'
 
@@ -33,7 +33,7 @@ export function sendEnvelope(
   const text = isConditional ? tagEnvelope(response as Envelope, headers) : JSON.stringify(response)
   if (headers.etag !== undefined && matches(request.headers.get('if-none-match'), headers.etag))
     return new Response(null, { status: 304, headers })
-  headers['content-type'] = 'application/json'
+  headers['content-type'] = jsonContentType
   if (text.length > smallBytes) {
     const bytes = Buffer.from(text)
     collectGarbageOccasionally(bytes.length)
@@ -107,7 +107,7 @@ export async function streamJson(
   const { keyId } = context.caller
   const headers = {
     ...(context.set.headers as Record<string, string>),
-    'content-type': 'application/json',
+    'content-type': jsonContentType,
   }
   const held: Uint8Array<ArrayBuffer>[] = []
   let heldBytes = 0

@@ -66,6 +66,16 @@ test('GET /metrics has every labelled counter from the start, with 0', async () 
   expect(counters.map((name) => series.get(name))).toEqual(counters.map(() => 0))
 })
 
+test('GET /metrics shows no lag of the event loop that has not been sampled since the last scrape', async () => {
+  const service = await testApp({ METRICS_TOKEN })
+  await scrapeOf(service, METRICS_TOKEN)
+  const series = await scrapeOf(service, METRICS_TOKEN)
+  const lags = [...series].filter(([name]) => name.startsWith('nodejs_eventloop_lag_'))
+  expect(lags.length).toBeGreaterThan(0)
+  for (const [name, seconds] of lags)
+    expect({ name, isPossible: seconds >= 0 && seconds < 3600 }).toEqual({ name, isPossible: true })
+})
+
 test('GET /metrics names the build and the servers, and shows the durations of commands, hits and deliveries to waiting readers', async () => {
   const service = await testApp({ METRICS_TOKEN, BUILD_COMMIT: '0123abc', MONGODB_URL: await ownDatabase() })
   const scrape = () => scrapeOf(service, METRICS_TOKEN)
