@@ -52,10 +52,10 @@ async function make(compiled: PackageFiles, version: string): Promise<Made> {
   files.set(`client-${version}.tgz`, client)
   files.set(`partnerctl-${version}.tgz`, partnerctl)
   for (const archive of [client, partnerctl])
-    if (archive.length > maxArchiveBytes) throw new Error(`An archive is larger than ${maxArchiveBytes} bytes`)
+    if (archive.length > maxArchiveBytes)
+      throw new Error(`An archive is larger than ${maxArchiveBytes} bytes`)
   const checksums: Checksums = {}
-  for (const [name, content] of files)
-    checksums[name] = createHash('sha256').update(content).digest('hex')
+  for (const [name, content] of files) checksums[name] = createHash('sha256').update(content).digest('hex')
   const manifests = {
     client: clientManifest(version),
     partnerctl: partnerctlManifest(version),

@@ -2,6 +2,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { createApp } from './app.ts'
 import { type Config, ConfigError, describeConfig, readConfig } from './core/config.ts'
 import { greet, isEmpty, seedDemo } from './operations/demo.ts'
+import { storeOwnRelease } from './pages/downloads/releases.ts'
 import { openLog } from './platform/log.ts'
 import { isPatched } from './platform/mongo/patched-versions.ts'
 import { expiryOf, type KeyPair, tlsOptionsOf } from './process/certificate.ts'
@@ -70,6 +71,7 @@ async function serve(config: Config): Promise<void> {
       'This version of MongoDB lacks security fixes: see docs/operations.md, "MongoDB"',
     )
   if (isFirstWorker) await greet(live, address, demo)
+  if (isFirstWorker) void storeOwnRelease(live)
   notifySupervisor('listening')
 
   const end = await ending

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import type { PackageDownload } from './files.ts'
+import type { Published } from './releases.ts'
 
 /** The name space of both packages. */
 const space = '@partner-interface'
@@ -31,22 +30,37 @@ export function parseRegistryPath(path: string): RegistryRequest | null {
   return match?.[1] === undefined ? null : { name: match[1], archive: match[2] }
 }
 
+/** Returns the version in an archive's file name; undefined if it is not the name of one of the package's archives. */
+export function versionIn(archive: string, name: string): string | undefined {
+  const [, version] = /^-(\d+\.\d+\.\d+(?:-[\da-z.-]{1,64})?)\.tgz$/i.exec(archive.slice(name.length)) ?? []
+  return archive.startsWith(name) ? version : undefined
+}
+
 /**
  * Returns the metadata of a package, as a read-only npm registry describes it.
  *
+ * @param name the package's name without its name space
  * @param publicUrl the service's address. npm refuses an archive whose origin differs from the registry's.
  */
-export function metadataOf({ manifest, file, archive }: PackageDownload, publicUrl: string): object {
-  const { version } = manifest
-  const dist = {
-    tarball: `${publicUrl}/npm/${manifest.name}/-/${file}`,
-    integrity: `sha512-${createHash('sha512').update(archive).digest('base64')}`,
-    shasum: createHash('sha1').update(archive).digest('hex'),
+export function metadataOf(name: string, { versions, latest }: Published, publicUrl: string): object {
+  const fullName = `${space}/${name}`
+  const described: Record<string, object> = {}
+  const time: Record<string, string> = { created: constantTime, modified: constantTime }
+  for (const { version, packages } of versions) {
+    const published = packages.find((one) => one.name === name)
+    if (!published) continue
+    const dist = {
+      tarball: `${publicUrl}/npm/${fullName}/-/${name}-${version}.tgz`,
+      integrity: published.integrity,
+      shasum: published.shasum,
+    }
+    described[version] = { ...JSON.parse(published.manifest), _id: `${fullName}@${version}`, dist }
+    time[version] = constantTime
   }
   return {
-    name: manifest.name,
-    'dist-tags': { latest: version },
-    versions: { [version]: { ...manifest, _id: `${manifest.name}@${version}`, dist } },
-    time: { created: constantTime, modified: constantTime, [version]: constantTime },
+    name: fullName,
+    'dist-tags': { latest: latest.version },
+    versions: described,
+    time,
   }
 }
