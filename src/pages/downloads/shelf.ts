@@ -3,7 +3,7 @@ import type { AppContext } from '../../http/context.ts'
 import { cacheFor } from '../../platform/time-limits.ts'
 import { textFile } from '../files.ts'
 import { type Downloads, loadDownloads } from './files.ts'
-import { metadataOf, type RegistryRequest, versionIn } from './registry.ts'
+import { documentsOf, type RegistryRequest, versionIn } from './registry.ts'
 import { loadPublished, type Published } from './releases.ts'
 import { findArchive, keptReleases } from './store.ts'
 
@@ -29,14 +29,14 @@ export class Shelf {
 
   constructor(private readonly context: Pick<AppContext, 'config' | 'db' | 'log'>) {}
 
-  /** Returns the metadata of a package or one of its archives; undefined if there is no such package or version. */
-  async find({ name, archive }: RegistryRequest): Promise<CachedContent | undefined> {
-    if (archive === undefined) return this.findFile(name)
-    const version = versionIn(archive, name)
-    return version === undefined ? undefined : this.findArchive(name, version)
+  /** Returns what a package manager asks for; undefined if there is no such package or version. */
+  async find({ name, version, archive }: RegistryRequest): Promise<CachedContent | undefined> {
+    if (archive === undefined) return this.findFile(version === undefined ? name : `${name}/${version}`)
+    const archived = versionIn(archive, name)
+    return archived === undefined ? undefined : this.findArchive(name, archived)
   }
 
-  /** Returns the metadata of the package with this name, `partnerctl.mjs` or `SHA256SUMS`. */
+  /** Returns a document of the registry by its name, `partnerctl.mjs` or `SHA256SUMS`. */
   async findFile(name: string): Promise<CachedContent | undefined> {
     return (await this.files()).get(name)
   }
@@ -79,10 +79,9 @@ export class Shelf {
         'The packages of this version were stored with other content, which is served instead',
       )
     const files = new Map<string, CachedContent>()
-    for (const { name } of own.packages) {
-      const metadata = JSON.stringify(metadataOf(name, published, config.publicUrl))
-      files.set(name, textFile(metadata, 'application/json'))
-    }
+    for (const { name } of own.packages)
+      for (const [id, document] of documentsOf(name, published, config.publicUrl))
+        files.set(id, textFile(JSON.stringify(document), 'application/json'))
     const isOwn = latest.checksums === own.checksums
     const commandLine = isOwn ? own.commandLine : await this.commandLineOf(latest.version)
     files.set('partnerctl.mjs', cachedContent(commandLine, 'text/javascript; charset=utf-8'))
