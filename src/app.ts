@@ -125,7 +125,7 @@ export function createApp(
   return app
     .use(guideRoutes(config))
     .use(consoleRoutes(config))
-    .use(downloadRoutes(config))
+    .use(downloadRoutes(live))
     .use(docsRoutes(config, () => app))
 }
 

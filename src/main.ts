@@ -2,6 +2,7 @@ import packageJson from '../package.json' with { type: 'json' }
 import { createApp } from './app.ts'
 import { type Config, ConfigError, describeConfig, readConfig, serviceUrl } from './core/config.ts'
 import { greet, isEmpty, seedDemo } from './operations/demo.ts'
+import { storeOwnRelease } from './pages/downloads/releases.ts'
 import { openLog } from './platform/log.ts'
 import { expiryOf, type KeyPair, tlsOptionsOf } from './process/certificate.ts'
 import { drainServer, shutdownLimitMilliseconds, whenAskedToStop } from './process/shutdown.ts'
@@ -64,6 +65,7 @@ async function serve(config: Config): Promise<void> {
     'Listening',
   )
   if (isFirstWorker) await greet(live, address, demo)
+  if (isFirstWorker) void storeOwnRelease(live)
   notifySupervisor('listening')
 
   const end = await ending

@@ -157,13 +157,15 @@ test('partnerctl doctor warns if the service has another version, with the same 
     versions.push({ code: await child.exited, ...findings.find(({ check }) => check === 'version') })
   }
   const { version } = packageJson
+  const metadata = await fetch(`${server.url}/npm/@partner-interface/partnerctl`)
+  const served: string = (await metadata.json())['dist-tags'].latest
   expect(versions).toEqual([
     { code: 0, check: 'version', state: 'ok', detail: `${version}, the same as the service` },
     {
       code: 0,
       check: 'version',
       state: 'warning',
-      detail: `this is 0.9.0, but the service has ${version}; get that one from ${server.url}/downloads/partnerctl.mjs`,
+      detail: `this is 0.9.0, but the service has ${served}; get that one from ${server.url}/downloads/partnerctl.mjs`,
     },
   ])
 })

@@ -68,7 +68,11 @@ test('behind nginx a client has its own address, metrics are closed, and a body 
   }
   expect(await statusOf(`${proxy.url}/metrics?of=a%2fb`)).toBe(404)
   // pnpm and Yarn escape the slash in the name of a package.
-  for (const path of ['/npm/@partner-interface%2fclient', '//npm/@partner-interface%2Fclient'])
+  for (const path of [
+    '/npm/@partner-interface%2fclient',
+    '//npm/@partner-interface%2Fclient',
+    '/npm/@partner-interface%2fclient/latest',
+  ])
     expect({ path, status: await statusOf(proxy.url + path) }).toEqual({ path, status: 200 })
 
   const other = await observer.actor()

@@ -5,7 +5,7 @@ import { type CommandFinding, showFindings } from '../../shared/output.ts'
 import { version } from '../../shared/program.ts'
 import { accountOf, clientArgs, findAddress, openClient, type PartnerClient, timeOf } from '../client.ts'
 import { formatError } from '../format-error.ts'
-import { fetchDocument } from '../openapi.ts'
+import { fetchDocument, packagePath } from '../openapi.ts'
 import { peekItem } from '../poll/feeds.ts'
 import { readCheckpoint } from '../poll/state-file.ts'
 import { allPermissions } from '../service.ts'
@@ -75,15 +75,16 @@ function checkClock(headers: Headers): CommandFinding {
 }
 
 /**
- * Compares this program's version with the service's, because the service distributes the program in its own version. A
- * different version is not a failure, because both keep the contract.
+ * Compares this program's version with the latest that the service distributes. A different version is not a failure,
+ * because both keep the contract.
  */
 async function checkVersion(base: string): Promise<CommandFinding> {
-  const document = await fetchDocument(base, '/openapi/getHostProfile.json').catch(() => undefined)
-  const served = document?.info?.version
+  const metadata = await fetchDocument(base, packagePath).catch(() => undefined)
+  const served = metadata?.['dist-tags']?.latest
   const warn = (detail: string): CommandFinding => ({ check: 'version', state: 'warning', detail })
   if (typeof served !== 'string') return warn(`this is ${version}; the service does not report its version`)
-  if (served === version)
+  // The command line of a checkout has the plain version, and the build of a checkout is not a release (decisions §30).
+  if (served === version || served.startsWith(`${version}-dev.`))
     return { check: 'version', state: 'ok', detail: `${version}, the same as the service` }
   return warn(
     `this is ${version}, but the service has ${served}; get that one from ${base}/downloads/partnerctl.mjs`,

@@ -23,6 +23,7 @@ export const field = {
   text: required<string>(String),
   textOrNull: nullable<string>(String),
   flag: required<boolean>(Boolean),
+  bytes: required<Buffer>(Buffer),
   moment: required<Date>(Date),
   momentOrNull: nullable<Date>(Date),
   /** A text from a fixed set of values. */
