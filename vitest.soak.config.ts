@@ -12,6 +12,7 @@ const alone = ['test/soak/faults/redis-outage.test.ts', 'test/soak/webhooks/orig
 const unhurried = [
   'certify/certify',
   'observability/alerts',
+  'observability/vanished',
   'server/idle',
   'certify/guide-product',
   'client/outage',
