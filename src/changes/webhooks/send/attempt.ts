@@ -201,7 +201,7 @@ export function signPost(
  * is written as a URL, because a header cannot have a host name beyond ASCII.
  */
 function userAgentOf({ publicUrl }: Pick<PostContext['config'], 'publicUrl'>): string {
-  return `partner-interface/${packageJson.version} (+${new URL(publicUrl).href.replace(/\/$/, '')})`
+  return `partner-interface/${packageJson.version} (+${(URL.parse(publicUrl)?.href ?? publicUrl).replace(/\/$/, '')})`
 }
 
 /** Returns the secrets that are valid at `now`: two after a rotation, until the previous secret expires. */
