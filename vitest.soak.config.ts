@@ -13,6 +13,7 @@ const unhurried = [
   'certify/certify',
   'clients/clients',
   'observability/alerts',
+  'observability/vanished',
   'server/idle',
   'certify/guide-product',
   'client/outage',

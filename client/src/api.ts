@@ -3136,6 +3136,10 @@ export interface components {
             id: string;
             /** @description Event that triggered the delivery */
             event: string;
+            /** @description Id of the booking; null for a test and for an alarm */
+            booking_id: number | null;
+            /** @description Id of the message; null if the event is not `message.created` */
+            message_id: number | null;
             /**
              * @description Status of the delivery; `delivered` without a `response_status` if a fault or a certification held back the hint
              * @enum {string}
@@ -3149,7 +3153,7 @@ export interface components {
             milliseconds: number | null;
             /** @description Reason why the last attempt got no response: `timeout`, `connection` or `address`; null otherwise */
             error: string | null;
-            /** @description Cause of a `connection` error: `refused`, `reset`, `tls` or `dns`; null if it is unknown */
+            /** @description Cause of a `connection` error: `refused`, `reset` or `dns`, for a certificate `chain_incomplete` (the receiver does not send all intermediate certificates), `untrusted`, `name_mismatch` or `expired`, and `tls` for any other fault of the handshake. `redirect` if the response was a redirect, which is not followed. Null otherwise, and if the cause is unknown */
             error_detail: string | null;
             /** @description Sandbox fault injected into the first attempt; null for none */
             fault: string | null;
@@ -3169,6 +3173,40 @@ export interface components {
             events?: ("booking.changed" | "message.created" | "alarm.opened" | "alarm.resolved")[];
             /** @description True to turn the webhook on, false to turn it off */
             enabled?: boolean;
+        };
+        WebhookTest: {
+            /** @description Id of the delivery, sent as its `webhook-id` */
+            id: string;
+            /** @description Event that triggered the delivery */
+            event: string;
+            /** @description Id of the booking; null for a test and for an alarm */
+            booking_id: number | null;
+            /** @description Id of the message; null if the event is not `message.created` */
+            message_id: number | null;
+            /**
+             * @description Status of the delivery; `delivered` without a `response_status` if a fault or a certification held back the hint
+             * @enum {string}
+             */
+            status: "waiting" | "delivered" | "failed" | (string & {});
+            /** @description Number of attempts so far */
+            attempts: number;
+            /** @description HTTP status of the response to the last attempt; null if there was none */
+            response_status: number | null;
+            /** @description Duration of the last attempt in milliseconds; null before the first attempt */
+            milliseconds: number | null;
+            /** @description Reason why the last attempt got no response: `timeout`, `connection` or `address`; null otherwise */
+            error: string | null;
+            /** @description Cause of a `connection` error: `refused`, `reset` or `dns`, for a certificate `chain_incomplete` (the receiver does not send all intermediate certificates), `untrusted`, `name_mismatch` or `expired`, and `tls` for any other fault of the handshake. `redirect` if the response was a redirect, which is not followed. Null otherwise, and if the cause is unknown */
+            error_detail: string | null;
+            /** @description Sandbox fault injected into the first attempt; null for none */
+            fault: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the next attempt; null if there is none, and while an attempt is in progress
+             */
+            next_attempt_at: string | null;
+            /** @description Origin of the address that the response redirected to; null if it did not. It is shown only here, and not stored */
+            redirect_origin: string | null;
         };
         WebhookWithSecret: {
             /** @description Id of the webhook */
@@ -5001,7 +5039,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["WebhookDelivery"];
+                        data: components["schemas"]["WebhookTest"];
                         /** @description Metadata of the response */
                         meta: {
                             /** @description Id of the request, to quote when contacting support */
