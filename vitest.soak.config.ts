@@ -22,6 +22,7 @@ const unhurried = [
 const partners = [
   'bad-network',
   'certify',
+  'claims',
   'comfort',
   'consumer',
   'ctrl-c',
