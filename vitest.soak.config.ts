@@ -14,6 +14,7 @@ const unhurried = [
   'observability/alerts',
   'server/idle',
   'certify/guide-product',
+  'cli/claim-renewal',
   'client/outage',
   'server/traces',
 ].map((file) => `test/soak/${file}.test.ts`)
@@ -26,6 +27,7 @@ const partners = [
   'comfort',
   'consumer',
   'ctrl-c',
+  'encodings',
   'health',
   'mcp',
   'messages',

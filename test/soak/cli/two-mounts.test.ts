@@ -80,9 +80,10 @@ test(`of two polls on two mounts of one folder, one hands each change over and t
     onTestFinished(() => {
       for (const poll of polls) poll.kill('SIGKILL')
     })
-    const loser = await Promise.race(polls.map(async (poll) => poll.exited.then(() => poll)))
+    await expect.poll(() => polls.filter(({ exitCode }) => exitCode !== null).length).toBe(1)
+    const loser = polls.find(({ exitCode }) => exitCode !== null) as (typeof polls)[number]
+    const winner = polls.find(({ exitCode }) => exitCode === null) as (typeof polls)[number]
     refusals.push(await new Response(loser.stderr).text())
-    const winner = polls.find((poll) => poll !== loser) as (typeof polls)[number]
     const isHandling = round % 4 === 3
     if (isHandling) {
       killedWhileHandling += 1
