@@ -101,6 +101,7 @@ test.each(encodings)(
       })
     }
     expect(asked).toBe(0)
+    await expect(readReceipts(file)).rejects.toThrow(`"${file}" is not UTF-8, but looks like ${looksLike}`)
   },
 )
 
