@@ -87,7 +87,7 @@ export function describeHolder(holder: ProcessIdentity | null): string {
 }
 
 /** Minimum wait: the first of several processes that claim a file at the same time must see the others withdraw. */
-const collisionMilliseconds = 1000
+const collisionMilliseconds = 2000
 /** Pauses are random, so that processes that collided do not collide again. */
 const pauseMilliseconds = { least: 5, most: 50 } as const
 
