@@ -16,13 +16,14 @@ async function threeChanges() {
   const actor = await service.actor()
   const { booking_id, user_id, listing_id, room_type_id } = await seedBooking(actor)
   const ids = [booking_id]
-  for (const month of ['03', '04']) {
+  /** Adds a booking in the month. */
+  const add = async (month: string): Promise<number> => {
     const stay = { checkin_at: `2031-${month}-01`, checkout_at: `2031-${month}-05` }
     const body = { user_id, listing_id, room_type_id, ...stay }
-    const created = await actor.send('POST', '/v1/bookings', { body })
-    ids.push(created.body.data.booking_id)
+    return (await actor.send('POST', '/v1/bookings', { body })).body.data.booking_id
   }
-  return { actor, ids, poller: await feedPoller(actor, server.url) }
+  for (const month of ['03', '04']) ids.push(await add(month))
+  return { actor, ids, add, poller: await feedPoller(actor, server.url) }
 }
 
 type Poller = Awaited<ReturnType<typeof feedPoller>>
@@ -64,6 +65,10 @@ async function age(folder: string, seconds: number) {
   for (const path of await claimsIn(folder)) await utimes(path, time, time)
 }
 
+/** Returns the ids in a file to which handlers write one on each line. */
+const idsOf = (log: string) => log.split('\n').filter(Boolean).map(Number)
+
+/** Returns the ids of the bookings that a poll printed. */
 const idsIn = (lines: string) =>
   lines
     .split('\n')
@@ -167,6 +172,22 @@ test.each([
     expect(idsIn(again.stdout)).toEqual(ids)
   },
 )
+
+test('a poll whose claim is removed while it pauses hands over nothing that comes afterwards', async () => {
+  const { poller, ids, add } = await threeChanges()
+  const log = join(poller.home, 'log')
+  const child = poller.start('--interval', '0.1s', '--exec', `echo "$PARTNER_BOOKING_ID" >> ${log}`)
+  onTestFinished(() => child.kill('SIGKILL'))
+  const handled = async () => idsOf(await readFile(log, 'utf8').catch(() => ''))
+  await expect.poll(handled).toEqual(ids)
+  for (const path of await claimsIn(poller.home)) await rm(path)
+  await add('05')
+  expect({
+    code: await child.exited,
+    stderr: await new Response(child.stderr).text(),
+    handled: await handled(),
+  }).toEqual({ code: 1, stderr: expect.stringContaining('This poll no longer holds'), handled: ids })
+})
 
 test('a claim that cannot be read counts by its time', async () => {
   const { poller } = await threeChanges()
