@@ -16,6 +16,7 @@ const unhurried = [
   'observability/vanished',
   'server/idle',
   'certify/guide-product',
+  'cli/claim-renewal',
   'client/outage',
   'server/traces',
 ].map((file) => `test/soak/${file}.test.ts`)
@@ -24,9 +25,11 @@ const unhurried = [
 const partners = [
   'bad-network',
   'certify',
+  'claims',
   'comfort',
   'consumer',
   'ctrl-c',
+  'encodings',
   'health',
   'mcp',
   'messages',

@@ -172,6 +172,8 @@ async function readKeyFile(path: string): Promise<string> {
   const { mode } = await stat(path).catch((error) => {
     throw new UsageError(`Cannot read "${path}": ${reasonOf(error)}`)
   })
-  if ((mode & 0o077) !== 0) throw new UsageError(`Others can read "${path}"; run: chmod 600 ${path}`)
+  // On Windows, the mode says nothing about who can read a file.
+  if ((mode & 0o077) !== 0 && process.platform !== 'win32')
+    throw new UsageError(`Others can read "${path}"; run: chmod 600 ${path}`)
   return (await readText(path)).trim()
 }

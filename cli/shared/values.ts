@@ -4,6 +4,7 @@ import { option } from './command.ts'
 import { UsageError } from './errors.ts'
 import { reasonOf } from './file-errors.ts'
 import { note } from './output.ts'
+import { decodeText } from './utf8.ts'
 
 /** Returns true for a positive integer below 2^53, written in digits without leading zeros. */
 export function isIdText(text: string): boolean {
@@ -100,13 +101,13 @@ export function cutToLimit<T>(found: T[], limit: number, hint: (last: T) => stri
 /**
  * Reads the text of a file, or standard input for `-`, without its byte order mark.
  *
- * @throws UsageError for a file that cannot be read
+ * @throws UsageError for a file that cannot be read, or is not UTF-8
  */
 export async function readText(file: string): Promise<string> {
   const bytes = await (file === '-' ? buffer(process.stdin) : readFile(file)).catch((error) => {
     throw new UsageError(`Cannot read "${file}": ${reasonOf(error)}`)
   })
-  return new TextDecoder().decode(bytes)
+  return decodeText(bytes, file === '-' ? 'Standard input' : `"${file}"`)
 }
 
 /** Parses JSON, or returns undefined for any other text. */

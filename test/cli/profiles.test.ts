@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { FileLockedError, lockFile } from '../../cli/partner/file-lock.ts'
+import { claimFile, FileClaimedError } from '../../cli/partner/file-claim.ts'
 import { sharedServices, testApp } from '../support/app.ts'
 import { installation, partnerctl } from '../support/processes.ts'
 
@@ -51,13 +51,13 @@ test('changes of the current profile and removals that happen at once are all ke
   })
 })
 
-test('a lock that is held is waited for, but no longer than the caller says', async () => {
+test('a file that is claimed is waited for, but no longer than the caller says', async () => {
   const { file } = await home()
-  const unlock = await lockFile(file)
-  await expect(lockFile(file, 20)).rejects.toThrow(FileLockedError)
-  await unlock()
-  const unlockAgain = await lockFile(file, 20)
-  await unlockAgain()
+  const claim = await claimFile(file)
+  await expect(claimFile(file, 20)).rejects.toThrow(FileClaimedError)
+  await claim.release()
+  const next = await claimFile(file, 20)
+  await next.release()
 })
 
 test('a profiles file that cannot be read is an error with its name and the reason, and no login replaces it', async () => {

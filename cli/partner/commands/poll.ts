@@ -10,7 +10,7 @@ import { requireVersion } from '../dates.ts'
 import { bookingFeed, type Item, maxWaitSeconds, messageFeed, type PolledFeed } from '../poll/feeds.ts'
 import { outputFor } from '../poll/handlers.ts'
 import { openProgress, type Progress } from '../poll/progress.ts'
-import { type Checkpoint, openCheckpoint } from '../poll/state-file.ts'
+import { type Checkpoint, openCheckpoint, requireStateFolder } from '../poll/state-file.ts'
 import { stopOnSignal } from '../stop.ts'
 
 /**
@@ -138,6 +138,7 @@ async function runPoll<T extends Item>(
   const interval = args.interval === undefined ? undefined : parseDuration(args.interval)
   requireCompatible(args)
   requireVersion(args.since)
+  if (args.state === undefined && args.consumer === undefined) requireStateFolder()
   const client = await openClient(args, Number.POSITIVE_INFINITY)
   const stop = stopOnSignal()
   const checkpoint = await untilStopped(stop, () =>
@@ -148,18 +149,21 @@ async function runPoll<T extends Item>(
   const isProgressShown = standardError.isTerminal && (args.exec !== undefined || !standardOutput.isTerminal)
   const progress = await openProgress(isProgressShown, feed.name)
   const onCaughtUp = args.follow && standardError.isTerminal ? noteOnce(client) : () => {}
-  const poll = { handle: output.handle, checkpoint, progress, onCaughtUp, stop }
+  // A poll that has lost its state file ends at once, also while it waits for a change.
+  const end = AbortSignal.any([stop, checkpoint.lost])
+  const poll = { handle: output.handle, checkpoint, progress, onCaughtUp, stop: end }
   // Without --interval, a poll that follows the feed pauses for as long as the client does by default. Without a minimum,
   // --interval 0s would have it spin while the service has no room to hold its request.
   const pauseSeconds = interval === undefined ? undefined : Math.max(minFollowPauseSeconds, interval)
   const pace = args.follow ? { wait: maxWaitSeconds, pauseSeconds } : {}
   try {
-    while (!stop.aborted) {
-      const changes = openFeed(client, checkpoint.version, { ...pace, signal: stop })
-      await untilStopped(stop, () => handlePages(changes, poll))
+    while (!end.aborted) {
+      const changes = openFeed(client, checkpoint.version, { ...pace, signal: end })
+      await untilStopped(end, () => handlePages(changes, poll))
       if (args.once || args.follow) break
-      await sleep(interval ?? defaultIntervalSeconds, stop)
+      await sleep(interval ?? defaultIntervalSeconds, end)
     }
+    if (!stop.aborted) checkpoint.require()
   } finally {
     progress.stop()
     await output.end().finally(checkpoint.close)
@@ -190,7 +194,14 @@ async function openCheckpointOf(
 }
 
 /** Checkpoint of a poll with a consumer. It stores nothing, because the service stores the consumer's position. */
-const noFile: Checkpoint = { version: undefined, save() {}, sync() {}, close: async () => {} }
+const noFile: Checkpoint = {
+  version: undefined,
+  require() {},
+  lost: new AbortController().signal,
+  save() {},
+  sync() {},
+  close: async () => {},
+}
 
 /** What a poll does with its changes. */
 interface Poll<T extends Item> {
@@ -216,6 +227,7 @@ async function handlePages<T extends Item>(
       let left = meta.pagination?.total ?? items.length
       for (const item of items) {
         stop.throwIfAborted()
+        checkpoint.require()
         await handle(item)
         checkpoint.save(item.version)
         handledOnPage = item.version
@@ -244,13 +256,16 @@ function noteOnce({ isSandbox }: PartnerClient): () => void {
   }
 }
 
-/** @throws UsageError for options that cannot be used together */
+/** @throws UsageError for options that cannot be used together; Error for one that this system does not support */
 function requireCompatible(args: PollValues): void {
   if (args.once && args.follow) throw new UsageError('Options --once and --follow cannot be used together')
   for (const other of ['json', 'exec'] as const)
     if (args.output !== undefined && args[other])
       throw new UsageError(`Options --${other} and --output cannot be used together`)
   if (args.consumer !== undefined) requireWholeFeed(args)
+  // It needs `sh` and process groups.
+  if (args.exec !== undefined && process.platform === 'win32')
+    throw new Error('Option --exec does not work on Windows itself: run partnerctl in WSL')
 }
 
 /** Options that exclude `--consumer`, because a consumer follows the whole feed and must not skip changes. */

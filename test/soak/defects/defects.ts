@@ -350,6 +350,12 @@ const rows: Row[] = [
     '?? null\n',
     'changes/feed/pages.test.ts',
   ],
+  [
+    'a poll that hands changes over after it has lost its state file',
+    'checkpoint.require()\n        await handle(item)',
+    'await handle(item)',
+    'cli/claims.test.ts',
+  ],
   ['a change that is not saved', 'checkpoint.save(item.version)\n', '', 'cli/poll.test.ts'],
   [
     'a feed that continues without moving forward',
