@@ -24,7 +24,7 @@ const { key } = await makeActor(context.live, sender(fetch, url))
 async function open() {
   const connection = await openRaw(url)
   let asked = 0
-  const heads = () => connection.received().match(/HTTP\/1\.1 [^]*?\r\n\r\n/g) ?? []
+  const heads = () => connection.received().match(/HTTP\/1\.1 [\s\S]*?\r\n\r\n/g) ?? []
   return {
     ...connection,
     async ask(target = 'GET /v1/me') {

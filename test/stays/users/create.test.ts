@@ -168,8 +168,8 @@ test.each([
 })
 
 test('formatName() gives each letter its title case, unless that has several code points', () => {
-  const letters = Array.from({ length: 0x1_0000 }, (_, point) => String.fromCharCode(point)).filter((letter) =>
-    /\p{Ll}/u.test(letter),
+  const letters = Array.from({ length: 0x1_0000 }, (_, point) => String.fromCharCode(point)).filter(
+    (letter) => /\p{Ll}/u.test(letter),
   )
   expect(letters.length).toBeGreaterThan(1000)
   for (const letter of letters) {
