@@ -1,4 +1,6 @@
+import { describeNetworkError } from '../../client/src/index.ts'
 import { UsageError } from '../shared/errors.ts'
+import { parseJson } from '../shared/values.ts'
 import { keepFromProxy } from './proxy.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: OpenAPI documents are plain JSON trees
@@ -9,15 +11,28 @@ const timeoutMilliseconds = 30_000
 /**
  * Requests an OpenAPI document, which needs no key.
  *
+ * @param stop ends the request early when aborted
  * @throws UsageError unless the service at `base` sends it
  */
-export async function fetchDocument(base: string, path: `/openapi${string}.json`): Promise<Json> {
+export async function fetchDocument(
+  base: string,
+  path: `/openapi${string}.json`,
+  stop?: AbortSignal,
+): Promise<Json> {
   keepFromProxy(base)
-  try {
-    const signal = AbortSignal.timeout(timeoutMilliseconds)
-    const response = await fetch(`${base}${path}`, { redirect: 'manual', signal })
-    return JSON.parse(await response.text())
-  } catch (cause) {
-    throw new UsageError(`Cannot read ${base}${path}; check PARTNER_BASE_URL`, { cause })
-  }
+  const address = `${base}${path}`
+  const text = await readAddress(address, stop).catch((cause) => {
+    throw new UsageError(`Cannot read ${address}: ${describeNetworkError(cause)}; check PARTNER_BASE_URL`)
+  })
+  const document = parseJson(text)
+  if (document === undefined)
+    throw new UsageError(`Cannot read ${address}: the response is not JSON; check PARTNER_BASE_URL`)
+  return document
+}
+
+async function readAddress(address: string, stop: AbortSignal | undefined): Promise<string> {
+  const timeout = AbortSignal.timeout(timeoutMilliseconds)
+  const signal = stop ? AbortSignal.any([stop, timeout]) : timeout
+  const response = await fetch(address, { redirect: 'manual', signal })
+  return response.text()
 }

@@ -59,9 +59,10 @@ function describe({
   status,
   attempts,
   response_status,
+  error,
   milliseconds,
 }: ForwardedHint): string {
-  const response = response_status === null ? 'no response' : `responded ${response_status}`
+  const response = response_status === null ? `no response (${error})` : `responded ${response_status}`
   return `${event} of booking ${booking_id}: ${status}, ${response} in ${milliseconds} ms${attempts > 1 ? `, attempt ${attempts}` : ''}`
 }
 
