@@ -19,15 +19,23 @@ export async function fetchDocument(
   path: `/openapi${string}.json`,
   stop?: AbortSignal,
 ): Promise<Json> {
-  keepFromProxy(base)
   const address = `${base}${path}`
-  const text = await readAddress(address, stop).catch((cause) => {
-    throw new UsageError(`Cannot read ${address}: ${describeNetworkError(cause)}; check PARTNER_BASE_URL`)
-  })
-  const document = parseJson(text)
+  const document = parseJson(await fetchText(address, stop))
   if (document === undefined)
     throw new UsageError(`Cannot read ${address}: the response is not JSON; check PARTNER_BASE_URL`)
   return document
+}
+
+/**
+ * Requests a text of the service, which needs no key.
+ *
+ * @throws UsageError unless the address sends it
+ */
+export async function fetchText(address: string, stop?: AbortSignal): Promise<string> {
+  keepFromProxy(address)
+  return readAddress(address, stop).catch((cause) => {
+    throw new UsageError(`Cannot read ${address}: ${describeNetworkError(cause)}; check PARTNER_BASE_URL`)
+  })
 }
 
 async function readAddress(address: string, stop: AbortSignal | undefined): Promise<string> {
