@@ -5,7 +5,7 @@ import { type CommandFinding, showFindings } from '../../shared/output.ts'
 import { version } from '../../shared/program.ts'
 import { accountOf, clientArgs, findAddress, openClient, type PartnerClient, timeOf } from '../client.ts'
 import { formatError } from '../format-error.ts'
-import { fetchDocument } from '../openapi.ts'
+import { downloadOf, fetchServedVersion } from '../newer-version.ts'
 import { peekItem } from '../poll/feeds.ts'
 import { readCheckpoint } from '../poll/state-file.ts'
 import { allPermissions } from '../service.ts'
@@ -79,15 +79,12 @@ function checkClock(headers: Headers): CommandFinding {
  * different version is not a failure, because both keep the contract.
  */
 async function checkVersion(base: string): Promise<CommandFinding> {
-  const document = await fetchDocument(base, '/openapi/getHostProfile.json').catch(() => undefined)
-  const served = document?.info?.version
+  const served = await fetchServedVersion(base)
   const warn = (detail: string): CommandFinding => ({ check: 'version', state: 'warning', detail })
-  if (typeof served !== 'string') return warn(`this is ${version}; the service does not report its version`)
+  if (served === undefined) return warn(`this is ${version}; the service does not report its version`)
   if (served === version)
     return { check: 'version', state: 'ok', detail: `${version}, the same as the service` }
-  return warn(
-    `this is ${version}, but the service has ${served}; get that one from ${base}/downloads/partnerctl.mjs`,
-  )
+  return warn(`this is ${version}, but the service has ${served}; get that one from ${downloadOf(base)}`)
 }
 
 /** Reports how far this user's poll lags behind the feed: the number of pending changes and the age of the oldest. */

@@ -2,7 +2,7 @@ import { defineCommand } from 'citty'
 import type { Schemas } from '../../../client/src/index.ts'
 import { command, option, positional } from '../../shared/command.ts'
 import { print, printList, record } from '../../shared/output.ts'
-import { cutToLimit, limitArgument, parseId, parseLimit } from '../../shared/values.ts'
+import { limitArgument, parseId, parseLimit, printUpTo } from '../../shared/values.ts'
 import { clientArgs, openClient } from '../client.ts'
 
 const maxPerPage = 100
@@ -24,11 +24,11 @@ const list = command({
       found.push(user)
       if (found.length > limit) break
     }
-    printList(
-      args,
-      cutToLimit(found, limit, () => 'raise --limit to see the others'),
-      { ID: 'user_id', NAME: 'name', EMAIL: 'email', CREATED: 'created_at' },
-    )
+    printUpTo(found, limit, {
+      show: (shown) =>
+        printList(args, shown, { ID: 'user_id', NAME: 'name', EMAIL: 'email', CREATED: 'created_at' }),
+      hint: () => 'raise --limit to see the others',
+    })
   },
 })
 
