@@ -147,6 +147,9 @@ async function runPoll<T extends Item>(
   const interval = args.interval === undefined ? undefined : parseDuration(args.interval)
   requireCompatible(args)
   requireVersion(args.since)
+  // Otherwise, every change would be written nowhere and count as handled.
+  if (args.exec === undefined && standardOutput.isReplaced)
+    throw new Error('Standard output is closed or discards everything: nothing would read the changes')
   const client = await openClient(args, Number.POSITIVE_INFINITY)
   const stop = stopOnSignal()
   const checkpoint = await untilStopped(stop, () =>
