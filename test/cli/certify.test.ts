@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, expect, test } from 'vitest'
+import { wellFormedKey } from '../support/keys.ts'
 import { partnerctl } from '../support/processes.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'partner-certify-'))

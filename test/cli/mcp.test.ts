@@ -110,7 +110,9 @@ test('an agent without a key lists the tools, reads the guide and the operations
   })
   expect(await call('read_guide', { name: 'none' })).toMatchObject({
     isError: true,
-    error: { message: expect.stringMatching(/^There is no chapter "none"; the chapters are first-booking, /) },
+    error: {
+      message: expect.stringMatching(/^There is no chapter "none"; the chapters are first-booking, /),
+    },
   })
   const asked = await call('search_guide', { query: 'how do I poll without losing changes' })
   expect(asked.sections.map(({ chapter }: Json) => chapter)).toContain('Polling without loss')
@@ -326,7 +328,8 @@ test('arguments that are JSON text or null are taken as what the tool wants, and
   expect(await call('set_faults', { rules: '[{"fault":"slow"}]' })).toMatchObject({ isError: false })
   expect((await call('set_faults', { rules: ['{"fault":"slow"}'] })).data.rules).toHaveLength(1)
   expect(await call('set_faults', { rules: [] })).toMatchObject({ isError: false })
-  const messageOf = async (name: string, input: Record<string, unknown>) => (await call(name, input)).error.message
+  const messageOf = async (name: string, input: Record<string, unknown>) =>
+    (await call(name, input)).error.message
   expect(await messageOf('call_sandbox', { operation_id: 'getKey', input: 'per_page=1' })).toBe(
     'Argument "input": send an object, not a string',
   )
@@ -334,7 +337,9 @@ test('arguments that are JSON text or null are taken as what the tool wants, and
     'Argument "operation_id": send a string, not null',
   )
   expect(await messageOf('move_clock', {})).toBe('Argument "advance_seconds" is missing: send a number')
-  expect(await messageOf('set_faults', { rules: {} })).toBe('Argument "rules": send a list of objects, not an object')
+  expect(await messageOf('set_faults', { rules: {} })).toBe(
+    'Argument "rules": send a list of objects, not an object',
+  )
 })
 
 test('in a query, a list becomes a repeated parameter, null is left out, and an object is refused', async () => {
@@ -343,7 +348,10 @@ test('in a query, a list becomes a repeated parameter, null is left out, and an 
   const list = (input: object) => call('call_sandbox', { operation_id: 'listRequests', input })
   await call('call_sandbox', { operation_id: 'getBooking', input: { id: 7 } })
   await expect.poll(async () => (await list({ status: ['404', '405'] })).data?.length).toBe(1)
-  expect(await list({ status: '["404","405"]', cursor: null })).toMatchObject({ status: 200, data: [{ status: 404 }] })
+  expect(await list({ status: '["404","405"]', cursor: null })).toMatchObject({
+    status: 200,
+    data: [{ status: 404 }],
+  })
   expect(await list({ status: { is: 404 } })).toMatchObject({
     isError: true,
     error: { message: '"status": send a string, a number or a list of them, not an object' },
@@ -387,7 +395,11 @@ test('a result has at most 40,000 characters, leaves whole rows or sections out,
 test('the rows that are left out are counted, and the text is valid JSON', () => {
   const rows = Array.from({ length: 1000 }, (_, id) => ({ id, text: 'ł'.repeat(100) }))
   const one = { data: [{ id: 1, rooms: rows }], [narrowing]: '"per_page" in "input"' }
-  for (const outcome of [{ data: rows, [narrowing]: '"per_page" in "input"' }, one, { data: { big: 'x'.repeat(99_999) } }]) {
+  for (const outcome of [
+    { data: rows, [narrowing]: '"per_page" in "input"' },
+    one,
+    { data: { big: 'x'.repeat(99_999) } },
+  ]) {
     const text = limitedText(outcome, (value) => JSON.stringify(value))
     expect(text.length).toBeLessThanOrEqual(40_000)
     expect(JSON.parse(text).left_out.note).toContain('longer than 40000 characters')

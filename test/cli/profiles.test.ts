@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { FileLockedError, lockFile } from '../../cli/partner/file-lock.ts'
 import { sharedServices, testApp } from '../support/app.ts'
+import { wellFormedKey } from '../support/keys.ts'
 import { installation, partnerctl } from '../support/processes.ts'
 
 const service = await testApp()

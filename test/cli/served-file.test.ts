@@ -5,9 +5,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { adminCommands } from '../../cli/admin/commands.ts'
 import { administratorsCommands } from '../../cli/partner/program.ts'
 import packageJson from '../../package.json' with { type: 'json' }
-import { wellFormedKey } from '../support/keys.ts'
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { node, servedFile } from '../support/command-line.ts'
+import { wellFormedKey } from '../support/keys.ts'
 import { isSoak } from '../support/soak.ts'
 
 const service = await testApp()

@@ -5,9 +5,9 @@ import { afterAll, expect, test } from 'vitest'
 import { readState } from '../../cli/partner/poll/state-file.ts'
 import { csvCell, jsonText, visible, visibleLines } from '../../cli/shared/output.ts'
 import { createHost } from '../../src/access/hosts/store.ts'
-import { wellFormedKey } from '../support/keys.ts'
 import { administrator, partnerctlHere } from '../support/admin.ts'
 import { type Actor, makeActor, seedBooking, sender, sharedServices, testApp } from '../support/app.ts'
+import { wellFormedKey } from '../support/keys.ts'
 import { partnerctl } from '../support/processes.ts'
 
 /** Text that would clear the screen, set a title, ring the bell, reverse the text, or start a new line. */
