@@ -88,14 +88,19 @@ export function parseLimit(text: string): number {
 }
 
 /**
- * Returns the first `limit` entries; a note on standard error says if there are more.
+ * Prints the first `limit` entries; a note on standard error says if there are more. The note comes afterwards, because
+ * it must not precede the reason if the entries cannot be written (decisions §15).
  *
  * @param found results of a query for `limit + 1` entries
  */
-export function cutToLimit<T>(found: T[], limit: number, hint: (last: T) => string): T[] {
+export function printUpTo<T>(
+  found: T[],
+  limit: number,
+  { show, hint }: { show: (shown: T[]) => void; hint: (last: T) => string },
+): void {
   const shown = found.slice(0, limit)
+  show(shown)
   if (found.length > limit) note(`There are more than ${limit}; ${hint(shown[limit - 1] as T)}`)
-  return shown
 }
 
 /**

@@ -1,3 +1,5 @@
+import { type NetworkCause, networkCauseOf } from './network-cause.ts'
+
 /** One invalid field of a request. */
 export interface Problem {
   /** Path of the field, such as `data.0.base_price`. */
@@ -81,6 +83,8 @@ export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
   /** Address that the request was sent to, with `/v1` or `/sandbox`. */
   readonly root: string | undefined
+  /** Why no complete response arrived; undefined if the runtime does not say, or if there was a response. */
+  readonly networkCause: NetworkCause | undefined
   constructor(
     message: string,
     /** Status of the response; undefined if there was none. */
@@ -90,5 +94,6 @@ export class ConnectionError extends Error {
   ) {
     super(message, options)
     this.root = root
+    this.networkCause = networkCauseOf(options.cause)
   }
 }

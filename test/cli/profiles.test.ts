@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { claimFile, FileClaimedError } from '../../cli/partner/file-claim.ts'
 import { sharedServices, testApp } from '../support/app.ts'
+import { wellFormedKey } from '../support/keys.ts'
 import { installation, partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
@@ -112,7 +113,11 @@ test('a folder that cannot keep profiles is named with the reason', async () => 
 
 test('a file named on the command line that cannot be read or written is named with the reason in words', async () => {
   const { folder } = await home()
-  const environment = { XDG_CONFIG_HOME: folder, PARTNER_BASE_URL: server.url, PARTNER_API_KEY: 'pis_none' }
+  const environment = {
+    XDG_CONFIG_HOME: folder,
+    PARTNER_BASE_URL: server.url,
+    PARTNER_API_KEY: wellFormedKey,
+  }
   const missing = join(folder, 'missing')
   const receiver = ['--forward-to', 'http://127.0.0.1:9']
   for (const command of [

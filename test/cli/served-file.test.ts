@@ -7,6 +7,7 @@ import { administratorsCommands } from '../../cli/partner/program.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { node, servedFile } from '../support/command-line.ts'
+import { wellFormedKey } from '../support/keys.ts'
 import { isSoak } from '../support/soak.ts'
 
 const service = await testApp()
@@ -64,7 +65,7 @@ test('help, completions and errors of usage of the file know the commands of par
       ['requests', 'list', '--help'],
       ['requests', 'list', '--admin'],
       ['nothing'],
-    ].map((args) => run('Node', args, { PARTNER_API_KEY: 'pis_x' })),
+    ].map((args) => run('Node', args, { PARTNER_API_KEY: wellFormedKey })),
   )
   expect(shown.map(({ code }) => code)).toEqual([0, 0, 0, 2, 2])
   for (const { stdout, stderr } of shown)

@@ -6,6 +6,7 @@ import { print, printList, record } from '../../shared/output.ts'
 import { readText } from '../../shared/values.ts'
 import { askSecret } from '../ask-secret.ts'
 import { clientArgs, clientFor, defaultBaseUrl, openClient } from '../client.ts'
+import { requireKey } from '../key.ts'
 import {
   changeProfiles,
   type Profiles,
@@ -80,7 +81,7 @@ export const login = command({
 async function askForKey(): Promise<string> {
   const answer = process.stdin.isTTY ? await askSecret('API key') : await readText('-')
   if (!answer?.trim()) throw new UsageError('No API key was given')
-  return answer.trim()
+  return requireKey(answer.trim(), 'the input')
 }
 
 function showProfiles(args: { json?: boolean | undefined }, { current, profiles }: Profiles): void {

@@ -5,7 +5,7 @@ import { type CommandFinding, showFindings } from '../../shared/output.ts'
 import { version } from '../../shared/program.ts'
 import { accountOf, clientArgs, findAddress, openClient, type PartnerClient, timeOf } from '../client.ts'
 import { formatError } from '../format-error.ts'
-import { fetchDocument, packagePath } from '../openapi.ts'
+import { downloadOf, fetchServedVersion } from '../newer-version.ts'
 import { peekItem } from '../poll/feeds.ts'
 import { readCheckpoint } from '../poll/state-file.ts'
 import { allPermissions } from '../service.ts'
@@ -79,16 +79,13 @@ function checkClock(headers: Headers): CommandFinding {
  * because both keep the contract.
  */
 async function checkVersion(base: string): Promise<CommandFinding> {
-  const metadata = await fetchDocument(base, packagePath).catch(() => undefined)
-  const served = metadata?.['dist-tags']?.latest
+  const served = await fetchServedVersion(base)
   const warn = (detail: string): CommandFinding => ({ check: 'version', state: 'warning', detail })
-  if (typeof served !== 'string') return warn(`this is ${version}; the service does not report its version`)
+  if (served === undefined) return warn(`this is ${version}; the service does not report its version`)
   // The command line of a checkout has the plain version, and the build of a checkout is not a release (decisions §30).
   if (served === version || served.startsWith(`${version}-dev.`))
     return { check: 'version', state: 'ok', detail: `${version}, the same as the service` }
-  return warn(
-    `this is ${version}, but the service has ${served}; get that one from ${base}/downloads/partnerctl.mjs`,
-  )
+  return warn(`this is ${version}, but the service has ${served}; get that one from ${downloadOf(base)}`)
 }
 
 /** Reports how far this user's poll lags behind the feed: the number of pending changes and the age of the oldest. */

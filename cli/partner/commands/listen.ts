@@ -3,7 +3,7 @@ import { command, option, requiredOption } from '../../shared/command.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { jsonText, noJsonInStreams, note, printLine, streamArgs } from '../../shared/output.ts'
 import { oneOf, readText } from '../../shared/values.ts'
-import { clientArgs, openClient, type PartnerClient, untilStopped } from '../client.ts'
+import { clientArgs, findAddress, openClient, type PartnerClient, untilStopped } from '../client.ts'
 import { requireVersion } from '../dates.ts'
 import { type ForwardedHint, forward } from '../forward.ts'
 import {
@@ -14,6 +14,7 @@ import {
   isWebhookSecret,
   makeWebhookSecret,
 } from '../hint.ts'
+import { noteNewerVersion } from '../newer-version.ts'
 import { maxWaitSeconds, peekItem } from '../poll/feeds.ts'
 import { keepFromProxy } from '../proxy.ts'
 import { stopOnSignal } from '../stop.ts'
@@ -59,9 +60,10 @@ function describe({
   status,
   attempts,
   response_status,
+  error,
   milliseconds,
 }: ForwardedHint): string {
-  const response = response_status === null ? 'no response' : `responded ${response_status}`
+  const response = response_status === null ? `no response (${error})` : `responded ${response_status}`
   return `${event} of booking ${booking_id}: ${status}, ${response} in ${milliseconds} ms${attempts > 1 ? `, attempt ${attempts}` : ''}`
 }
 
@@ -88,6 +90,7 @@ export const listen = command({
     const client = await openClient(args, Number.POSITIVE_INFINITY)
     const stop = stopOnSignal()
     const receiver = { url, secret, stop }
+    const newer = noteNewerVersion(await findAddress(args), stop)
     const follow = async (event: HintEvent) => {
       const { feed, hints } = sources[event]
       const after = args.since ?? (await latestVersion(client, feed, stop))
@@ -99,6 +102,7 @@ export const listen = command({
       }
     }
     await Promise.all(events.map((event) => untilStopped(stop, () => follow(event))))
+    await newer
   },
 })
 

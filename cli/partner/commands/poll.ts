@@ -5,8 +5,17 @@ import { UsageError } from '../../shared/errors.ts'
 import { note, print } from '../../shared/output.ts'
 import { standardError, standardOutput } from '../../shared/streams.ts'
 import { parseDuration, parseId } from '../../shared/values.ts'
-import { accountOf, clientArgs, openClient, type PartnerClient, sleep, untilStopped } from '../client.ts'
+import {
+  accountOf,
+  clientArgs,
+  findAddress,
+  openClient,
+  type PartnerClient,
+  sleep,
+  untilStopped,
+} from '../client.ts'
 import { requireVersion } from '../dates.ts'
+import { noteNewerVersion } from '../newer-version.ts'
 import { bookingFeed, type Item, maxWaitSeconds, messageFeed, type PolledFeed } from '../poll/feeds.ts'
 import { outputFor } from '../poll/handlers.ts'
 import { openProgress, type Progress } from '../poll/progress.ts'
@@ -139,12 +148,17 @@ async function runPoll<T extends Item>(
   requireCompatible(args)
   requireVersion(args.since)
   if (args.state === undefined && args.consumer === undefined) requireStateFolder()
+  // Otherwise, every change would be written nowhere and count as handled.
+  if (args.exec === undefined && standardOutput.isReplaced)
+    throw new Error('Standard output is closed or discards everything: nothing would read the changes')
   const client = await openClient(args, Number.POSITIVE_INFINITY)
   const stop = stopOnSignal()
   const checkpoint = await untilStopped(stop, () =>
     openCheckpointOf(client, feed.name, filters, { args, stop }),
   )
   if (checkpoint === null) return
+  if (args.follow) note(describeStart(feed.name, client.root, args, checkpoint))
+  const newer = noteNewerVersion(await findAddress(args), stop)
   const output = outputFor(feed, { exec: args.exec, output: args.json ? 'json' : args.output })
   const isProgressShown = standardError.isTerminal && (args.exec !== undefined || !standardOutput.isTerminal)
   const progress = await openProgress(isProgressShown, feed.name)
@@ -168,6 +182,20 @@ async function runPoll<T extends Item>(
     progress.stop()
     await output.end().finally(checkpoint.close)
   }
+  await newer
+}
+
+/** Says which feed a poll follows, and from where. */
+function describeStart(
+  name: PolledFeed<Item>['name'],
+  root: string,
+  { consumer, since }: PollValues,
+  { version }: Checkpoint,
+): string {
+  const feed = `Following the ${name} of ${root}`
+  if (consumer !== undefined) return `${feed} as the consumer "${consumer}", from where it stands`
+  if (version === undefined) return `${feed} from the oldest change`
+  return `${feed} after ${version}${since === undefined ? ', where the state file ended' : ''}`
 }
 
 /** Pause between two polls without `--interval`. */
