@@ -205,7 +205,7 @@ async function newPartner(
 
 /** Stores what has been noted: how far the feeds were read, and how requests ended. */
 async function settle(): Promise<void> {
-  await Promise.all([service.live.reads.flush(), service.sandbox.reads.flush(), service.logged()])
+  await Promise.all([service.live.activity.flush(), service.sandbox.activity.flush(), service.logged()])
 }
 
 /** Moves the sandboxes' own clocks by 31 minutes. */
