@@ -55,6 +55,19 @@ class ServiceError extends Error implements Omit<ErrorFacts, 'message'> {
     this.rawType = rawType
     Object.assign(this, facts)
   }
+
+  /**
+   * Indexes of the items in `data` that the service named, ascending; empty if the error is about something else. Leave
+   * these items out to send the rest, and send again until nothing is refused: the service may not name every item.
+   */
+  get itemIndexes(): number[] {
+    const indexes = new Set<number>()
+    for (const { path } of this.errors) {
+      const index = /^data\.(\d+)(?:\.|$)/.exec(path)?.[1]
+      if (index !== undefined) indexes.add(Number(index))
+    }
+    return [...indexes].sort((one, other) => one - other)
+  }
 }
 
 type OfType<T extends ErrorType, More = unknown> = T extends ErrorType
