@@ -7,6 +7,7 @@ import { standardError, standardOutput } from '../../shared/streams.ts'
 import { parseDuration, parseId } from '../../shared/values.ts'
 import { accountOf, clientArgs, openClient, type PartnerClient, sleep, untilStopped } from '../client.ts'
 import { requireVersion } from '../dates.ts'
+import { noteAheadOnce } from '../poll/ahead.ts'
 import { bookingFeed, type Item, maxWaitSeconds, messageFeed, type PolledFeed } from '../poll/feeds.ts'
 import { outputFor } from '../poll/handlers.ts'
 import { openProgress, type Progress } from '../poll/progress.ts'
@@ -148,6 +149,7 @@ async function runPoll<T extends Item>(
   const isProgressShown = standardError.isTerminal && (args.exec !== undefined || !standardOutput.isTerminal)
   const progress = await openProgress(isProgressShown, feed.name)
   const onCaughtUp = args.follow && standardError.isTerminal ? noteOnce(client) : () => {}
+  const onAhead = noteAheadOnce(feed.name, args.consumer === undefined ? 'state' : 'consumer')
   const poll = { handle: output.handle, checkpoint, progress, onCaughtUp, stop }
   // Without --interval, a poll that follows the feed pauses for as long as the client does by default. Without a minimum,
   // --interval 0s would have it spin while the service has no room to hold its request.
@@ -155,7 +157,7 @@ async function runPoll<T extends Item>(
   const pace = args.follow ? { wait: maxWaitSeconds, pauseSeconds } : {}
   try {
     while (!stop.aborted) {
-      const changes = openFeed(client, checkpoint.version, { ...pace, signal: stop })
+      const changes = openFeed(client, checkpoint.version, { ...pace, onAhead, signal: stop })
       await untilStopped(stop, () => handlePages(changes, poll))
       if (args.once || args.follow) break
       await sleep(interval ?? defaultIntervalSeconds, stop)
@@ -213,6 +215,7 @@ async function handlePages<T extends Item>(
   let handledOnPage: string | undefined
   try {
     for await (const { items, meta } of changes.pages()) {
+      if (meta.ahead) continue
       let left = meta.pagination?.total ?? items.length
       for (const item of items) {
         stop.throwIfAborted()
