@@ -131,6 +131,7 @@ async function guardRequest(app: AppContext, access: Access, input: RouteInput, 
       operationId: input.operationId,
       keyId: key.id,
       hostId: host.id,
+      at: facts.at,
       visit,
     })
   if (!authorization.allowed) {
@@ -230,6 +231,8 @@ interface NotedWrite {
   operationId: string
   keyId: number
   hostId: number
+  /** Time of arrival. */
+  at: Date
   visit: Visit | undefined
 }
 
@@ -237,14 +240,20 @@ interface NotedWrite {
  * Returns a function that notes how a write ended, for `writes_refused` (decisions §29). A write to a sandbox that does
  * not exist yet is not noted.
  */
-function outcomeNoter(app: AppContext, { operationId, keyId, hostId, visit }: NotedWrite): NoteOutcome {
+function outcomeNoter({ environment, clock, activity }: AppContext, write: NotedWrite): NoteOutcome {
+  const { operationId, keyId, hostId, visit } = write
   return ({ status, isReplayed }) => {
-    const ownerId = app.environment.name === 'sandbox' ? visit?.ownerId : hostId
+    const ownerId = environment.name === 'sandbox' ? visit?.ownerId : hostId
     if (ownerId === undefined) return
     const hasSucceeded = isReplayed || (status >= 200 && status < 400)
     const isRefused = !hasSucceeded && status >= 400 && status < 500 && !passingRefusals.includes(status)
     if (!hasSucceeded && !isRefused) return
-    app.activity.noteWrite({ keyId, ownerId }, operationId, { isRefused, at: app.clock(ownerId) })
+    // A sandbox's clock may be ahead.
+    const lead = clock(ownerId).getTime() - clock().getTime()
+    activity.noteWrite({ keyId, ownerId }, operationId, {
+      isRefused,
+      at: new Date(write.at.getTime() + lead),
+    })
   }
 }
 

@@ -113,12 +113,14 @@ export class ActivityTracker implements KeyActivity {
   private keepOutcomes(id: number, operationId: string, later: UnwrittenOutcomes): void {
     const { writes } = this.unwrittenOf(id)
     const known = writes.get(operationId)
-    if (!known || later.succeededAt !== null) {
+    if (!known) {
       writes.set(operationId, later)
       return
     }
-    known.forgetBefore = later.forgetBefore
-    if (known.refusals.length < keptRefusals) known.refusals.push(...later.refusals)
+    const succeededAt = latest(known.succeededAt, later.succeededAt)
+    const earlier = known.refusals.filter((at) => later.succeededAt === null || at > later.succeededAt)
+    const refusals = [...earlier, ...later.refusals].slice(0, keptRefusals)
+    writes.set(operationId, { succeededAt, refusals, forgetBefore: later.forgetBefore })
   }
 
   /** After a failed write, puts its activity before what has been noted since. */

@@ -334,7 +334,10 @@ test.for(['/v1', '/sandbox'])(
     const since = new Date(findings[0].since).getTime() - third.getTime()
     expect({ since, isTheThird: since >= 0 && since < minute }).toEqual({ since, isTheThird: true })
     expect(await codesOf(actor, root === '/v1' ? '/sandbox' : '/v1')).toEqual([])
-    pass(7 * 24 * 60 * minute - minute)
+    // The sandbox would end if the service's own clock moved that far.
+    const week = 7 * 24 * 60 * minute
+    if (root === '/v1') pass(week)
+    else await actor.send('POST', '/sandbox/clock', { body: { advance_seconds: week / 1000 } })
     expect(await codesOf(actor, root)).toEqual([])
     for (let refusal = 1; refusal <= 3; refusal += 1) await push(999_999_999)
     expect(await codesOf(actor, root)).toEqual(['writes_refused'])
