@@ -220,7 +220,7 @@ test('a published listing with a room type without any price is named, and a pri
 const versionIn = (milliseconds: number) =>
   encodeURIComponent(new Date(clock().getTime() + milliseconds).toISOString().slice(0, 19).replace('T', ' '))
 
-test.for(['/v1', '/sandbox'])(
+test.for(['/v1', '/sandbox'] as const)(
   '%s: a key whose last read was ahead of the feed fails, whatever it read before and beside a consumer',
   async (root) => {
     const actor = await service.actor()
@@ -296,7 +296,7 @@ test('what this process has noted but not written yet is in health', async () =>
   expect(sandbox.body.data.feeds.bookings).toMatchObject({ read_at: expect.any(String), unread: 0 })
 })
 
-test.for(['/v1', '/sandbox'])(
+test.for(['/v1', '/sandbox'] as const)(
   '%s: an operation that was refused three times since its last success is reported until it succeeds',
   async (root) => {
     const actor = await service.actor()
