@@ -1580,7 +1580,7 @@ export interface components {
              * @description Kind of finding
              * @enum {string}
              */
-            code: "feed_unread" | "consumer_behind" | "webhook_off" | "webhook_failing" | "key_expires" | "limit_reached" | "requests_refused" | "listing_without_price" | (string & {});
+            code: "feed_unread" | "position_ahead" | "consumer_behind" | "webhook_off" | "webhook_failing" | "key_expires" | "limit_reached" | "requests_refused" | "writes_refused" | "listing_without_price" | (string & {});
             /**
              * @description `failing` needs somebody now, `warning` can wait until the morning
              * @enum {string}
@@ -1599,7 +1599,7 @@ export interface components {
              */
             guide: string;
             /**
-             * @description Feed that is not read or acknowledged
+             * @description Feed that the finding is about
              * @enum {string}
              */
             feed?: "bookings" | "messages" | (string & {});
@@ -1611,6 +1611,8 @@ export interface components {
             pending?: number;
             /** @description Id of the webhook */
             webhook_id?: number;
+            /** @description Operation that is refused, such as `createBooking` */
+            operation_id?: string;
             /**
              * Format: date-time
              * @description Time at which the key expires
@@ -1618,7 +1620,7 @@ export interface components {
             expires_at?: string;
             /** @description Number of requests of the last 60 minutes that exceeded the rate limit */
             limited?: number;
-            /** @description Number of requests of the last 60 minutes that were refused */
+            /** @description Number of refused requests: of the last 60 minutes or, for `writes_refused`, since the last success, up to 100, which means that many or more */
             refused?: number;
             /** @description Ids of the listings, ascending, at most 20 */
             listing_ids?: number[];
@@ -4302,6 +4304,13 @@ export interface operations {
                             /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
                             ignored?: string[];
                             pagination: components["schemas"]["FeedPagination"];
+                            /**
+                             * @description True if the position sent is more than five minutes ahead of both the feed and the clock, so that the page cannot show anything: it comes from another service, or from before a restore. Otherwise absent
+                             * @constant
+                             */
+                            ahead?: true;
+                            /** @description Version of the newest row in the feed, null if there is none; present only with `ahead` */
+                            newest_version?: string | null;
                         };
                     };
                 };
@@ -4366,6 +4375,13 @@ export interface operations {
                             /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
                             ignored?: string[];
                             pagination: components["schemas"]["FeedPagination"];
+                            /**
+                             * @description True if the position sent is more than five minutes ahead of both the feed and the clock, so that the page cannot show anything: it comes from another service, or from before a restore. Otherwise absent
+                             * @constant
+                             */
+                            ahead?: true;
+                            /** @description Version of the newest row in the feed, null if there is none; present only with `ahead` */
+                            newest_version?: string | null;
                         };
                     };
                 };

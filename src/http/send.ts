@@ -30,7 +30,8 @@ export function sendEnvelope(
 ): Sent | undefined {
   if (!caller || (response as object | null)?.constructor !== Object) return undefined
   const headers = set.headers as Record<string, string>
-  const text = isConditional ? tagEnvelope(response as Envelope, headers) : JSON.stringify(response)
+  const isTagged = isConditional && headers['cache-control'] !== unstored
+  const text = isTagged ? tagEnvelope(response as Envelope, headers) : JSON.stringify(response)
   if (headers.etag !== undefined && matches(request.headers.get('if-none-match'), headers.etag))
     return new Response(null, { status: 304, headers })
   headers['content-type'] = jsonContentType
@@ -52,6 +53,9 @@ interface Envelope {
   data: unknown
   meta: { pagination?: unknown }
 }
+
+/** `Cache-Control` with which a handler of a conditional route asks for a response without a tag, which is never a 304. */
+export const unstored = 'private, no-store'
 
 /** `Cache-Control` for a response that only the client may cache and that it must revalidate each time. */
 const revalidated = 'private, no-cache'

@@ -1,12 +1,12 @@
+import { ActivityTracker } from '../access/keys/activity.ts'
+import { keyActivityStorage } from '../access/keys/activity-store.ts'
 import { KeyAuthorizer } from '../access/keys/authorizer.ts'
-import { keyReadStorage } from '../access/keys/reads-store.ts'
 import { UsageTracker } from '../access/keys/usage.ts'
 import { RequestJournal } from '../access/requests/journal.ts'
 import { type Bounds, bounds as certificationBounds } from '../certification/course/cases.ts'
 import { CertificationLeader } from '../certification/leader.ts'
 import { recordRequest } from '../certification/record/recording.ts'
 import { AlarmLeader } from '../changes/health/alarms/leader.ts'
-import { ReadTracker } from '../changes/reads/tracker.ts'
 import { WebhookWorker } from '../changes/webhooks/send/worker.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { Config } from '../core/config.ts'
@@ -94,7 +94,7 @@ async function composeOn(
   const clockWatch = new ClockWatch(db, log, wall)
   await clockWatch.measure()
   const usage = new UsageTracker(db, log)
-  const reads = new ReadTracker(keyReadStorage(db), log)
+  const activity = new ActivityTracker(keyActivityStorage(db), log)
   const topics = outboxTopics({ db, clock, config })
   const outbox = new OutboxWorker({ db, topics, clock, log, mayWork: () => clockWatch.isSound() })
   const heldRequests = new HeldRequests(rateLimiter.slots, config.maxHeldRequests)
@@ -116,7 +116,7 @@ async function composeOn(
     cache: rateLimiter.cache,
     authorizer: new KeyAuthorizer(db, rateLimiter, config.rateLimitPerMinute),
     usage,
-    reads,
+    activity,
     journal,
     outbox,
     changes,
@@ -157,7 +157,7 @@ async function composeOn(
         sandbox.close(),
         outbox.stop(),
         usage.close(),
-        reads.close(),
+        activity.close(),
         journal.close(),
       ])
       await traces?.close()

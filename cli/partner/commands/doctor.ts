@@ -1,11 +1,12 @@
 import { ConnectionError, PartnerError, type Schemas } from '../../../client/src/index.ts'
 import { command } from '../../shared/command.ts'
 import { exitCode } from '../../shared/errors.ts'
-import { type CommandFinding, showFindings } from '../../shared/output.ts'
+import { type CommandFinding, note, showFindings } from '../../shared/output.ts'
 import { version } from '../../shared/program.ts'
 import { accountOf, clientArgs, findAddress, openClient, type PartnerClient, timeOf } from '../client.ts'
 import { formatError } from '../format-error.ts'
 import { downloadOf, fetchServedVersion } from '../newer-version.ts'
+import { aheadText } from '../poll/ahead.ts'
 import { peekItem } from '../poll/feeds.ts'
 import { readCheckpoint } from '../poll/state-file.ts'
 import { allPermissions } from '../service.ts'
@@ -93,7 +94,12 @@ async function checkFeed(client: PartnerClient, key: Schemas['Key']): Promise<Co
   const followed = { root: client.root, account: accountOf(client, key), filters: {} }
   try {
     const updated_after = await readCheckpoint(followed)
-    const { version: oldest, total: waiting } = await peekItem(client, 'bookings', { updated_after })
+    const { version: oldest, total: waiting, ahead } = await peekItem(client, 'bookings', { updated_after })
+    if (ahead) {
+      note(aheadText('bookings', ahead, 'state'))
+      const detail = `the checkpoint ${updated_after} is ahead of the feed, so no poll can get anything`
+      return { check: 'feed', state: 'failed', detail }
+    }
     const now = await timeOf(client)
     const lag = oldest ? Math.max(0, Math.round((now.getTime() - Date.parse(`${oldest}Z`)) / 1000)) : 0
     const since = updated_after ? `after the checkpoint ${updated_after}` : 'in all: no poll has run here'

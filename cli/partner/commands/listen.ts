@@ -15,6 +15,7 @@ import {
   makeWebhookSecret,
 } from '../hint.ts'
 import { noteNewerVersion } from '../newer-version.ts'
+import { aheadText } from '../poll/ahead.ts'
 import { maxWaitSeconds, peekItem } from '../poll/feeds.ts'
 import { keepFromProxy } from '../proxy.ts'
 import { stopOnSignal } from '../stop.ts'
@@ -95,6 +96,8 @@ export const listen = command({
       const { feed, hints } = sources[event]
       const after = args.since ?? (await latestVersion(client, feed, stop))
       note(`Listening for ${event}${after ? ` after ${after}` : ''}`)
+      const { ahead } = await peekItem(client, feed, { updated_after: after }, stop)
+      if (ahead) note(aheadText(feed, ahead, 'since'))
       for await (const data of hints(client, { after, wait: maxWaitSeconds, signal: stop })) {
         const body = hintBody(event, data)
         const delivery = await forward(receiver, event, data.booking_id, body)

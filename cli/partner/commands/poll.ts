@@ -16,6 +16,7 @@ import {
 } from '../client.ts'
 import { requireVersion } from '../dates.ts'
 import { noteNewerVersion } from '../newer-version.ts'
+import { noteAheadOnce } from '../poll/ahead.ts'
 import { bookingFeed, type Item, maxWaitSeconds, messageFeed, type PolledFeed } from '../poll/feeds.ts'
 import { outputFor } from '../poll/handlers.ts'
 import { openProgress, type Progress } from '../poll/progress.ts'
@@ -165,6 +166,7 @@ async function runPoll<T extends Item>(
   const onCaughtUp = args.follow && standardError.isTerminal ? noteOnce(client) : () => {}
   // A poll that has lost its state file ends at once, also while it waits for a change.
   const end = AbortSignal.any([stop, checkpoint.lost])
+  const onAhead = noteAheadOnce(feed.name, args.consumer === undefined ? 'state' : 'consumer')
   const poll = { handle: output.handle, checkpoint, progress, onCaughtUp, stop: end }
   // Without --interval, a poll that follows the feed pauses for as long as the client does by default. Without a minimum,
   // --interval 0s would have it spin while the service has no room to hold its request.
@@ -172,7 +174,7 @@ async function runPoll<T extends Item>(
   const pace = args.follow ? { wait: maxWaitSeconds, pauseSeconds } : {}
   try {
     while (!end.aborted) {
-      const changes = openFeed(client, checkpoint.version, { ...pace, signal: end })
+      const changes = openFeed(client, checkpoint.version, { ...pace, onAhead, signal: end })
       await untilStopped(end, () => handlePages(changes, poll))
       if (args.once || args.follow) break
       await sleep(interval ?? defaultIntervalSeconds, end)
@@ -252,6 +254,7 @@ async function handlePages<T extends Item>(
   let handledOnPage: string | undefined
   try {
     for await (const { items, meta } of changes.pages()) {
+      if (meta.ahead) continue
       let left = meta.pagination?.total ?? items.length
       for (const item of items) {
         stop.throwIfAborted()

@@ -248,7 +248,7 @@ export const tools = {
     {
       title: 'Show what is wrong with the integration',
       description:
-        "Learn whether the integration is quiet or broken: findings, the key's positions in the feeds, counts of the last hour",
+        "Learn whether the integration is quiet or broken: findings (such as a position ahead of a feed, or an operation that is always refused), the key's positions in the feeds, counts of the last hour",
       annotations: reads,
     },
     { live: t.Optional(t.Boolean({ description: 'Live data instead of the sandbox' })) },
