@@ -17,7 +17,7 @@ import { MessageCreate } from '../../src/stays/messages/schema.ts'
 import { serializeMessageItem } from '../../src/stays/messages/serialize.ts'
 import { command, option, positional, requiredOption } from '../shared/command.ts'
 import { UsageError } from '../shared/errors.ts'
-import { print, record } from '../shared/output.ts'
+import { note, print, record } from '../shared/output.ts'
 import { oneOf, parseId } from '../shared/values.ts'
 import { type Act, administer, confirm, readReason, reasonArgument, yesArgument } from './administer.ts'
 
@@ -100,7 +100,7 @@ const reply = command({
   async run({ args }) {
     const id = parseId(args.booking_id)
     const text = readMessage(args.text)
-    const message = await administer(
+    const { message, isDuplicate } = await administer(
       'conversations reply',
       `booking ${id}`,
       async (act) => {
@@ -111,6 +111,7 @@ const reply = command({
       { record: 'caller' },
     )
     print(args, serializeMessageItem(message), ({ is_seen, ...item }) => record(item))
+    if (isDuplicate) note('The conversation already ended with this message, so it was not sent again')
   },
 })
 

@@ -98,8 +98,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List users, or find one by e-mail address
-         * @description Users whose personal data was erased are left out; read one of them by id
+         * List users, find one by e-mail address, or list those who were erased
+         * @description Without `erased_after`, users whose personal data was erased are left out; read one of them by id. With it, only they are listed, so that a nightly sync learns of every guest who was erased, also of one without bookings
          *
          *     Permission: `users.read`.
          */
@@ -195,7 +195,9 @@ export interface paths {
         put?: never;
         /**
          * Create a booking
-         * @description Permission: `bookings.write`. Safe to retry with `Idempotency-Key`.
+         * @description Checks the dates, the listing's status and the units left on each night. The listing's other wishes, such as `stay_min` or `max_occupancy`, are not checked, because partners also bring in stays that were agreed elsewhere
+         *
+         *     Permission: `bookings.write`. Safe to retry with `Idempotency-Key`.
          */
         post: operations["createBooking"];
         delete?: never;
@@ -235,7 +237,9 @@ export interface paths {
         put?: never;
         /**
          * Cancel a booking
-         * @description Permission: `bookings.write`. Safe to retry with `Idempotency-Key`.
+         * @description Gives back what was subtracted for the booking. On a night whose range of availability was written after the booking was made, nothing was subtracted: write the range again
+         *
+         *     Permission: `bookings.write`. Safe to retry with `Idempotency-Key`.
          */
         post: operations["cancelBooking"];
         delete?: never;
@@ -1241,7 +1245,7 @@ export interface components {
                 email: string | null;
                 /** @description Telephone number of the guest, as sent; null if unknown */
                 phone: string | null;
-                /** @description Two-letter country code of the guest; null if it cannot be determined */
+                /** @description Two-letter country code of the guest; null if it cannot be determined, or if the name means two countries and the language of the guest does not decide */
                 country: string | null;
             };
             /** @description Price */
@@ -1576,7 +1580,7 @@ export interface components {
              * @description Kind of finding
              * @enum {string}
              */
-            code: "feed_unread" | "consumer_behind" | "webhook_off" | "webhook_failing" | "key_expires" | "limit_reached" | "requests_refused" | "listing_without_price" | (string & {});
+            code: "feed_unread" | "position_ahead" | "consumer_behind" | "webhook_off" | "webhook_failing" | "key_expires" | "limit_reached" | "requests_refused" | "writes_refused" | "listing_without_price" | (string & {});
             /**
              * @description `failing` needs somebody now, `warning` can wait until the morning
              * @enum {string}
@@ -1595,7 +1599,7 @@ export interface components {
              */
             guide: string;
             /**
-             * @description Feed that is not read or acknowledged
+             * @description Feed that the finding is about
              * @enum {string}
              */
             feed?: "bookings" | "messages" | (string & {});
@@ -1607,6 +1611,8 @@ export interface components {
             pending?: number;
             /** @description Id of the webhook */
             webhook_id?: number;
+            /** @description Operation that is refused, such as `createBooking` */
+            operation_id?: string;
             /**
              * Format: date-time
              * @description Time at which the key expires
@@ -1614,7 +1620,7 @@ export interface components {
             expires_at?: string;
             /** @description Number of requests of the last 60 minutes that exceeded the rate limit */
             limited?: number;
-            /** @description Number of requests of the last 60 minutes that were refused */
+            /** @description Number of refused requests: of the last 60 minutes or, for `writes_refused`, since the last success, up to 100, which means that many or more */
             refused?: number;
             /** @description Ids of the listings, ascending, at most 20 */
             listing_ids?: number[];
@@ -1815,11 +1821,11 @@ export interface components {
             room_types: components["schemas"]["RoomType"][];
             /** @description Booking rules */
             bookings: {
-                /** @description Minimum length of a stay, in nights; null if not set */
+                /** @description Minimum length of a stay, in nights; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 stay_min: number | null;
-                /** @description Minimum notice before moving out, in days; null if not set */
+                /** @description Minimum notice before moving out, in days; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 notice_min_days: number | null;
-                /** @description Maximum number of days ahead that a guest may move in; null if not set */
+                /** @description Maximum number of days ahead that a guest may move in; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 move_in_max_days: number | null;
                 /**
                  * Format: uri
@@ -1833,13 +1839,13 @@ export interface components {
             };
             /** @description Residents of the property */
             community: {
-                /** @description Minimum age of the residents; null if not set */
+                /** @description Minimum age of the residents; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 age_min: number | null;
-                /** @description Maximum age of the residents; null if not set */
+                /** @description Maximum age of the residents; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 age_max: number | null;
                 /** @description Average age of the residents; null if not set */
                 age_avg: number | null;
-                /** @description Gender (any word); null if not set */
+                /** @description Gender of the residents; stored and shown, but no booking is checked against it, so check it before you book (any word); null if not set */
                 gender: string | null;
                 /** @description Gender ratio of the residents; null if not set */
                 gender_ratio: number | null;
@@ -1995,11 +2001,11 @@ export interface components {
             room_types?: components["schemas"]["RoomTypeWrite"][];
             /** @description Booking rules */
             bookings?: {
-                /** @description Minimum length of a stay, in nights; null if not set */
+                /** @description Minimum length of a stay, in nights; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 stay_min?: number | null;
-                /** @description Minimum notice before moving out, in days; null if not set */
+                /** @description Minimum notice before moving out, in days; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 notice_min_days?: number | null;
-                /** @description Maximum number of days ahead that a guest may move in; null if not set */
+                /** @description Maximum number of days ahead that a guest may move in; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 move_in_max_days?: number | null;
                 /**
                  * Format: uri
@@ -2013,13 +2019,13 @@ export interface components {
             };
             /** @description Residents of the property */
             community?: {
-                /** @description Minimum age of the residents; null if not set */
+                /** @description Minimum age of the residents; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 age_min?: number | null;
-                /** @description Maximum age of the residents; null if not set */
+                /** @description Maximum age of the residents; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 age_max?: number | null;
                 /** @description Average age of the residents; null if not set */
                 age_avg?: number | null;
-                /** @description Gender (any word); null if not set */
+                /** @description Gender of the residents; stored and shown, but no booking is checked against it, so check it before you book (any word); null if not set */
                 gender?: string | null;
                 /** @description Gender ratio of the residents; null if not set */
                 gender_ratio?: number | null;
@@ -2165,11 +2171,11 @@ export interface components {
             room_types?: components["schemas"]["RoomTypeWrite"][];
             /** @description Booking rules */
             bookings?: {
-                /** @description Minimum length of a stay, in nights; null if not set */
+                /** @description Minimum length of a stay, in nights; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 stay_min?: number | null;
-                /** @description Minimum notice before moving out, in days; null if not set */
+                /** @description Minimum notice before moving out, in days; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 notice_min_days?: number | null;
-                /** @description Maximum number of days ahead that a guest may move in; null if not set */
+                /** @description Maximum number of days ahead that a guest may move in; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 move_in_max_days?: number | null;
                 /**
                  * Format: uri
@@ -2183,13 +2189,13 @@ export interface components {
             };
             /** @description Residents of the property */
             community?: {
-                /** @description Minimum age of the residents; null if not set */
+                /** @description Minimum age of the residents; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 age_min?: number | null;
-                /** @description Maximum age of the residents; null if not set */
+                /** @description Maximum age of the residents; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
                 age_max?: number | null;
                 /** @description Average age of the residents; null if not set */
                 age_avg?: number | null;
-                /** @description Gender (any word); null if not set */
+                /** @description Gender of the residents; stored and shown, but no booking is checked against it, so check it before you book (any word); null if not set */
                 gender?: string | null;
                 /** @description Gender ratio of the residents; null if not set */
                 gender_ratio?: number | null;
@@ -2345,7 +2351,7 @@ export interface components {
         MessageCreate: {
             /** @description Message to the guest */
             message: {
-                /** @description Text of the message, trimmed; the same text sent again within a minute is not delivered twice */
+                /** @description Text of the message, trimmed; sent again within a minute, while it is the last message of the conversation, it is not delivered twice */
                 text: string;
             };
         };
@@ -2628,7 +2634,7 @@ export interface components {
             bed_type: string | null;
             /** @description Kind of bathroom (any word); null if not set */
             bathroom_type: string | null;
-            /** @description Gender of the guests to whom the room is let (any word); null if not set */
+            /** @description Gender of the guests to whom the room is let; stored and shown, but no booking is checked against it, so check it before you book (any word); null if not set */
             gender: string | null;
             /**
              * Format: uri
@@ -2639,11 +2645,11 @@ export interface components {
             room_size: number | null;
             /** @description Unit of `room_size` (any word); null if not set */
             room_size_unit: string | null;
-            /** @description Maximum number of occupants; null if not set */
+            /** @description Maximum number of occupants; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
             max_occupancy: number | null;
             /**
              * Format: date
-             * @description Earliest move-in date; null if not set
+             * @description Earliest move-in date; stored and shown, but no booking is checked against it, so check it before you book; null if not set
              */
             available_at: string | null;
             /** @description Rooms of the room type */
@@ -2751,7 +2757,7 @@ export interface components {
             bed_type?: string | null;
             /** @description Kind of bathroom (any word); null if not set */
             bathroom_type?: string | null;
-            /** @description Gender of the guests to whom the room is let (any word); null if not set */
+            /** @description Gender of the guests to whom the room is let; stored and shown, but no booking is checked against it, so check it before you book (any word); null if not set */
             gender?: string | null;
             /**
              * Format: uri
@@ -2762,11 +2768,11 @@ export interface components {
             room_size?: number | null;
             /** @description Unit of `room_size` (any word); null if not set */
             room_size_unit?: string | null;
-            /** @description Maximum number of occupants; null if not set */
+            /** @description Maximum number of occupants; stored and shown, but no booking is checked against it, so check it before you book; null if not set */
             max_occupancy?: number | null;
             /**
              * Format: date
-             * @description Earliest move-in date; null if not set
+             * @description Earliest move-in date; stored and shown, but no booking is checked against it, so check it before you book; null if not set
              */
             available_at?: string | null;
             /** @description Rooms of the room type, merged by id; rooms that are left out are kept; at most 500 entries */
@@ -2937,13 +2943,13 @@ export interface components {
             date_of_birth: string | null;
             /** @description Gender (any word); null if unknown */
             gender: string | null;
-            /** @description Country, as a name or a two-letter code; null if unknown */
+            /** @description Country, as a name in any language, a two-letter code, or a three-letter code in upper case; kept as sent; null if unknown */
             country: string | null;
             /** @description City; null if unknown */
             city: string | null;
             /** @description IANA time zone in its canonical spelling; `UTC` if null or absent */
             timezone: string;
-            /** @description Short language code in its canonical spelling; `en` if null or absent */
+            /** @description Short language code in its canonical spelling; `en` if null or absent; if sent, it decides what a country name means that two countries share */
             language: string;
             /** @description Status of the account: 1 for active */
             status: number;
@@ -3010,13 +3016,13 @@ export interface components {
             date_of_birth?: string | null;
             /** @description Gender (any word); null if unknown */
             gender?: string | null;
-            /** @description Country, as a name or a two-letter code; null if unknown */
+            /** @description Country, as a name in any language, a two-letter code, or a three-letter code in upper case; kept as sent; null if unknown */
             country?: string | null;
             /** @description City; null if unknown */
             city?: string | null;
             /** @description IANA time zone in its canonical spelling; `UTC` if null or absent */
             timezone?: string | null;
-            /** @description Short language code in its canonical spelling; `en` if null or absent */
+            /** @description Short language code in its canonical spelling; `en` if null or absent; if sent, it decides what a country name means that two countries share */
             language?: string | null;
         };
         UserInFull: {
@@ -3042,13 +3048,13 @@ export interface components {
             date_of_birth: string | null;
             /** @description Gender (any word); null if unknown */
             gender: string | null;
-            /** @description Country, as a name or a two-letter code; null if unknown */
+            /** @description Country, as a name in any language, a two-letter code, or a three-letter code in upper case; kept as sent; null if unknown */
             country: string | null;
             /** @description City; null if unknown */
             city: string | null;
             /** @description IANA time zone in its canonical spelling; `UTC` if null or absent */
             timezone: string;
-            /** @description Short language code in its canonical spelling; `en` if null or absent */
+            /** @description Short language code in its canonical spelling; `en` if null or absent; if sent, it decides what a country name means that two countries share */
             language: string;
             /** @description Status of the account: 1 for active */
             status: number;
@@ -3132,6 +3138,10 @@ export interface components {
             id: string;
             /** @description Event that triggered the delivery */
             event: string;
+            /** @description Id of the booking; null for a test and for an alarm */
+            booking_id: number | null;
+            /** @description Id of the message; null if the event is not `message.created` */
+            message_id: number | null;
             /**
              * @description Status of the delivery; `delivered` without a `response_status` if a fault or a certification held back the hint
              * @enum {string}
@@ -3145,7 +3155,7 @@ export interface components {
             milliseconds: number | null;
             /** @description Reason why the last attempt got no response: `timeout`, `connection` or `address`; null otherwise */
             error: string | null;
-            /** @description Cause of a `connection` error: `refused`, `reset`, `tls` or `dns`; null if it is unknown */
+            /** @description Cause of a `connection` error: `refused`, `reset` or `dns`, for a certificate `chain_incomplete` (the receiver does not send all intermediate certificates), `untrusted`, `name_mismatch` or `expired`, and `tls` for any other fault of the handshake. `redirect` if the response was a redirect, which is not followed. Null otherwise, and if the cause is unknown */
             error_detail: string | null;
             /** @description Sandbox fault injected into the first attempt; null for none */
             fault: string | null;
@@ -3165,6 +3175,40 @@ export interface components {
             events?: ("booking.changed" | "message.created" | "alarm.opened" | "alarm.resolved")[];
             /** @description True to turn the webhook on, false to turn it off */
             enabled?: boolean;
+        };
+        WebhookTest: {
+            /** @description Id of the delivery, sent as its `webhook-id` */
+            id: string;
+            /** @description Event that triggered the delivery */
+            event: string;
+            /** @description Id of the booking; null for a test and for an alarm */
+            booking_id: number | null;
+            /** @description Id of the message; null if the event is not `message.created` */
+            message_id: number | null;
+            /**
+             * @description Status of the delivery; `delivered` without a `response_status` if a fault or a certification held back the hint
+             * @enum {string}
+             */
+            status: "waiting" | "delivered" | "failed" | (string & {});
+            /** @description Number of attempts so far */
+            attempts: number;
+            /** @description HTTP status of the response to the last attempt; null if there was none */
+            response_status: number | null;
+            /** @description Duration of the last attempt in milliseconds; null before the first attempt */
+            milliseconds: number | null;
+            /** @description Reason why the last attempt got no response: `timeout`, `connection` or `address`; null otherwise */
+            error: string | null;
+            /** @description Cause of a `connection` error: `refused`, `reset` or `dns`, for a certificate `chain_incomplete` (the receiver does not send all intermediate certificates), `untrusted`, `name_mismatch` or `expired`, and `tls` for any other fault of the handshake. `redirect` if the response was a redirect, which is not followed. Null otherwise, and if the cause is unknown */
+            error_detail: string | null;
+            /** @description Sandbox fault injected into the first attempt; null for none */
+            fault: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the next attempt; null if there is none, and while an attempt is in progress
+             */
+            next_attempt_at: string | null;
+            /** @description Origin of the address that the response redirected to; null if it did not. It is shown only here, and not stored */
+            redirect_origin: string | null;
         };
         WebhookWithSecret: {
             /** @description Id of the webhook */
@@ -3271,7 +3315,7 @@ export interface operations {
                 per_page?: number;
                 /** @description `next_cursor` of the previous page; valid only for the same key. It keeps `per_page` and the filters, which may be omitted but must not differ from those of the cursor */
                 cursor?: string;
-                /** @description Statuses to include: `2xx` to `5xx`, a number, or `unanswered` for requests that a sandbox fault left without a response; may be repeated; at most 20 entries */
+                /** @description Statuses to include: `2xx` to `5xx`, a number, or `unanswered` for requests that a sandbox fault left without a response; may be repeated, or have several words separated by commas; at most 20 entries */
                 status?: string[];
                 /** @description `X-Request-Id` of the request to include */
                 request_id?: string;
@@ -3358,6 +3402,8 @@ export interface operations {
                 per_page?: number;
                 /** @description Only the user with this e-mail address, case-insensitive */
                 email?: string;
+                /** @description Only users who were erased after this time, ordered by it: a timestamp as responses show it, such as the last `erased_at` that you have read. A user is among them from the first step of the erasure on, in the erased form */
+                erased_after?: string;
             };
             header?: never;
             path?: never;
@@ -3372,7 +3418,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Users on this page, by id */
+                        /** @description Users on this page, by id; with `erased_after`, by `erased_at` and then id */
                         data: components["schemas"]["UserInFull"][];
                         /** @description Metadata of the response */
                         meta: {
@@ -3483,7 +3529,7 @@ export interface operations {
                 sort?: "id" | "name" | "updated_at" | "listing_status";
                 /** @description Direction of `sort`; if absent, `desc` for `updated_at` and `asc` for other fields */
                 order?: "asc" | "desc";
-                /** @description Statuses to include; may be repeated; at most 100 entries */
+                /** @description Statuses to include; may be repeated, or have several words separated by commas; at most 100 entries */
                 listing_status?: ("draft" | "pending" | "published" | "inactive")[];
                 /** @description Text that the name of the listing must contain, case-insensitive */
                 q?: string;
@@ -3882,7 +3928,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Message as stored */
+                        /** @description Message as stored; of a duplicate, the first message */
                         data: {
                             message: components["schemas"]["Message"];
                         };
@@ -3897,6 +3943,11 @@ export interface operations {
                             sandbox?: true;
                             /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
                             ignored?: string[];
+                            /**
+                             * @description True if the conversation already ended with this message, so that nothing was stored; otherwise absent
+                             * @constant
+                             */
+                            duplicate?: true;
                         };
                     };
                 };
@@ -4253,6 +4304,13 @@ export interface operations {
                             /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
                             ignored?: string[];
                             pagination: components["schemas"]["FeedPagination"];
+                            /**
+                             * @description True if the position sent is more than five minutes ahead of both the feed and the clock, so that the page cannot show anything: it comes from another service, or from before a restore. Otherwise absent
+                             * @constant
+                             */
+                            ahead?: true;
+                            /** @description Version of the newest row in the feed, null if there is none; present only with `ahead` */
+                            newest_version?: string | null;
                         };
                     };
                 };
@@ -4317,6 +4375,13 @@ export interface operations {
                             /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
                             ignored?: string[];
                             pagination: components["schemas"]["FeedPagination"];
+                            /**
+                             * @description True if the position sent is more than five minutes ahead of both the feed and the clock, so that the page cannot show anything: it comes from another service, or from before a restore. Otherwise absent
+                             * @constant
+                             */
+                            ahead?: true;
+                            /** @description Version of the newest row in the feed, null if there is none; present only with `ahead` */
+                            newest_version?: string | null;
                         };
                     };
                 };
@@ -4990,7 +5055,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["WebhookDelivery"];
+                        data: components["schemas"]["WebhookTest"];
                         /** @description Metadata of the response */
                         meta: {
                             /** @description Id of the request, to quote when contacting support */
@@ -5145,7 +5210,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Stored message */
+                        /** @description Message as stored; of a duplicate, the first message */
                         data: {
                             message: components["schemas"]["Message"];
                         };
@@ -5160,6 +5225,11 @@ export interface operations {
                             sandbox?: true;
                             /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
                             ignored?: string[];
+                            /**
+                             * @description True if the conversation already ended with this message, so that nothing was stored; otherwise absent
+                             * @constant
+                             */
+                            duplicate?: true;
                         };
                     };
                 };

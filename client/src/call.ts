@@ -35,6 +35,11 @@ export const provider = '/integrations/provider_one'
 /** Returns the `data` of a response. */
 export const dataOf = ({ data }: Answer) => data
 
+/** Returns the message of the response to a send, and whether it was sent before. */
+export function sent({ data, meta }: Answer): SentMessage {
+  return { ...data.message, duplicate: meta.duplicate === true }
+}
+
 /** Returns a function that sends a request and resolves to the response's `data`, or to the result of `take`. */
 export function callerOf(transport: Transport) {
   return <T>(
@@ -103,6 +108,9 @@ function nextOf(paging: Paging | undefined): PageQuery | null {
 
 /** The schemas of the OpenAPI document by name, such as `Schemas['Booking']`. */
 export type Schemas = components['schemas']
+
+/** A message that was sent; with `duplicate`, the first message, because the conversation already ended with it. */
+export type SentMessage = Schemas['Message'] & { duplicate: boolean }
 
 type Operation = keyof operations
 type Content<R> = R extends { content: { 'application/json': infer C } } ? C : never

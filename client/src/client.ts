@@ -12,6 +12,7 @@ import {
   type Query,
   type Schemas,
   segment,
+  sent,
   type WriteOptions,
 } from './call.ts'
 import { Feed, type FeedFilters, type FeedPace, type FeedPosition } from './feed.ts'
@@ -147,11 +148,14 @@ function methodsOf(transport: Transport) {
           options,
           ({ data }) => data.messages,
         ),
+      /** Sends a message; `duplicate` says whether the conversation already ended with it, so that nothing was sent. */
       send: (bookingId: Id, text: string, options?: CallOptions) =>
-        call<Data<'sendMessage'>>('POST', `/bookings/${segment(bookingId)}/messages`, {
-          ...options,
-          body: { message: { text } },
-        }),
+        call(
+          'POST',
+          `/bookings/${segment(bookingId)}/messages`,
+          { ...options, body: { message: { text } } },
+          sent,
+        ),
       /** Iterates over the new messages of all conversations, once each. */
       feed: (options: FeedPosition<FeedFilters<'pollMessages'>> & FeedPace = {}) =>
         feed<Data<'pollMessages'>['messages'][number]>('messages', 'messages', options),

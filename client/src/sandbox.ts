@@ -1,4 +1,13 @@
-import { type Body, type CallOptions, callerOf, type Data, type Id, type Schemas, segment } from './call.ts'
+import {
+  type Body,
+  type CallOptions,
+  callerOf,
+  type Data,
+  type Id,
+  type Schemas,
+  segment,
+  sent,
+} from './call.ts'
 import type { Transport } from './transport.ts'
 
 /** Returns the methods that exist only in the sandbox. */
@@ -45,9 +54,11 @@ export function sandboxOf(transport: Transport) {
     },
     /** Sends a message as the booking's guest. */
     reply: (bookingId: Id, text: string, options?: CallOptions) =>
-      call<Data<'replyAsSandboxGuest'>>('POST', `/bookings/${segment(bookingId)}/messages/guest`, {
-        ...options,
-        body: { message: { text } },
-      }),
+      call(
+        'POST',
+        `/bookings/${segment(bookingId)}/messages/guest`,
+        { ...options, body: { message: { text } } },
+        sent,
+      ),
   }
 }

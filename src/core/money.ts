@@ -6,16 +6,38 @@ import currencyCodes from 'currency-codes'
  * be rounded down. Nothing else converts between major and minor units.
  */
 
-const placesByCode = new Map(currencyCodes.data.map(({ code, digits }) => [code, digits]))
-
-/** All ISO 4217 codes, in upper case. */
-export const currencies: readonly string[] = [...placesByCode.keys()]
-
-/** Returns true for an ISO 4217 code in upper or lower case. */
-export const isCurrencyCode = (code: string) => placesByCode.has(code.toUpperCase())
+/**
+ * What the package's list, of 25 June 2024, lacks or may lose, with each code's decimal places. A code that was accepted
+ * stays accepted after ISO 4217 has withdrawn it, because listings and bookings have it.
+ */
+const supplement = [
+  // Added by ISO 4217: the Caribbean guilder on 31 March 2025, the Arab accounting dinar on 12 May 2025.
+  ['XCG', 2],
+  ['XAD', 2],
+  // Withdrawn by ISO 4217: in June 2021, on 1 July 2025 and on 1 January 2026.
+  ['CUC', 2],
+  ['ANG', 2],
+  ['BGN', 2],
+] as const
 
 /**
- * Returns how many decimal places amounts in a currency have (ISO 4217): 2 for EUR, 0 for JPY, 3 for KWD. A code to
+ * The decimal places of each currency, from this list alone: `Intl` has no decimals for HUF, IDR, COP and others in one
+ * runtime, and two in another.
+ */
+const placesByCode = new Map<string, number>(currencyCodes.data.map(({ code, digits }) => [code, digits]))
+for (const [code, digits] of supplement) placesByCode.set(code, digits)
+
+/** All codes that a currency may have, in upper case (decisions §6). */
+export const currencies: readonly string[] = [...placesByCode.keys()]
+
+/** Returns true for the code of a currency, in any case. */
+export function isCurrencyCode(code: string): boolean {
+  // Some letters beyond ASCII have an upper case within it, such as `ı`.
+  return /^[a-z]{3}$/i.test(code) && placesByCode.has(code.toUpperCase())
+}
+
+/**
+ * Returns how many decimal places amounts in a currency have (ISO 4217, decisions §6): 2 for EUR, 0 for JPY, 3 for KWD. A code to
  * which ISO 4217 assigns no minor unit, such as gold's, has 0. A code that has left ISO 4217 since a listing stored it
  * has 2, as most currencies do.
  */

@@ -11,7 +11,7 @@ import { requirePermission } from './permissions.ts'
 import { prefersPeek, prefersStrict } from './prefer.ts'
 import { requireProvider } from './provider.ts'
 import { type QueryForm, queryFormOf, readQuery } from './query.ts'
-import type { Caller, RequestFacts, RequestInput, Sent } from './request.ts'
+import type { Caller, NoteOutcome, RequestFacts, RequestInput, Sent, Visit } from './request.ts'
 import { documentAccess } from './route-documentation.ts'
 import type { RequestSchema } from './schema/fields.ts'
 import { readValidBody, requireValidQuery } from './schema/read.ts'
@@ -95,15 +95,22 @@ export function guard(app: AppContext) {
 /** Placeholder for the body until the guard has read it. */
 const unread = {}
 
-/** What a route reads; `query` and `body` are undefined if it has none. */
+/** What a route is, as far as the guard needs to know; `query` and `body` are undefined if it has none. */
 interface RouteInput {
+  operationId: string | undefined
   queryForm: QueryForm
   query: RequestSchema | undefined
   body: RequestSchema | undefined
 }
 
-function inputOf({ query, body }: { query?: RequestSchema; body?: RequestSchema }): RouteInput {
-  return { queryForm: queryFormOf(query), query, body }
+interface DeclaredRoute {
+  query?: RequestSchema
+  body?: RequestSchema
+  detail?: { operationId?: string }
+}
+
+function inputOf({ query, body, detail }: DeclaredRoute): RouteInput {
+  return { operationId: detail?.operationId, queryForm: queryFormOf(query), query, body }
 }
 
 /**
@@ -119,6 +126,14 @@ async function guardRequest(app: AppContext, access: Access, input: RouteInput, 
   const authorization = await identify(app, access, incoming)
   const { key, host } = authorization
   const visit = beginVisit(app, access, incoming, authorization)
+  if (isWrite(request) && input.operationId !== undefined)
+    facts.noteOutcome = outcomeNoter(app, {
+      operationId: input.operationId,
+      keyId: key.id,
+      hostId: host.id,
+      at: facts.at,
+      visit,
+    })
   if (!authorization.allowed) {
     await visit?.refuse()
     throw rateLimited(authorization.waitMilliseconds)
@@ -206,6 +221,40 @@ function beginVisit(app: AppContext, access: Access, incoming: Incoming, limits:
   const visit = app.environment.visit?.({ request, facts, route, access, limits, set })
   if (visit) facts.visit = visit
   return visit
+}
+
+/** Refusals that say nothing about what was sent: they depend on the key's state, on other writers, or on the pace. */
+const passingRefusals = [401, 409, 429]
+
+/** A write whose end is to be noted. */
+interface NotedWrite {
+  operationId: string
+  keyId: number
+  hostId: number
+  /** Time of arrival. */
+  at: Date
+  visit: Visit | undefined
+}
+
+/**
+ * Returns a function that notes how a write ended, for `writes_refused` (decisions §29). A write to a sandbox that does
+ * not exist yet is not noted.
+ */
+function outcomeNoter({ environment, clock, activity }: AppContext, write: NotedWrite): NoteOutcome {
+  const { operationId, keyId, hostId, visit } = write
+  return ({ status, isReplayed }) => {
+    const ownerId = environment.name === 'sandbox' ? visit?.ownerId : hostId
+    if (ownerId === undefined) return
+    const hasSucceeded = isReplayed || (status >= 200 && status < 400)
+    const isRefused = !hasSucceeded && status >= 400 && status < 500 && !passingRefusals.includes(status)
+    if (!hasSucceeded && !isRefused) return
+    // A sandbox's clock may be ahead.
+    const lead = clock(ownerId).getTime() - clock().getTime()
+    activity.noteWrite({ keyId, ownerId }, operationId, {
+      isRefused,
+      at: new Date(write.at.getTime() + lead),
+    })
+  }
 }
 
 function isWrite({ method }: Request): boolean {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { type DomainError, rateLimited } from '../core/errors.ts'
 import { matches, strongTag } from './cached-content.ts'
-import { type ResponseContext, requestIdOf } from './envelope.ts'
+import { jsonContentType, type ResponseContext, requestIdOf } from './envelope.ts'
 import { ByteBudget, collectGarbageOccasionally } from './memory.ts'
 import type { Sent } from './request.ts'
 
@@ -30,10 +30,11 @@ export function sendEnvelope(
 ): Sent | undefined {
   if (!caller || (response as object | null)?.constructor !== Object) return undefined
   const headers = set.headers as Record<string, string>
-  const text = isConditional ? tagEnvelope(response as Envelope, headers) : JSON.stringify(response)
+  const isTagged = isConditional && headers['cache-control'] !== unstored
+  const text = isTagged ? tagEnvelope(response as Envelope, headers) : JSON.stringify(response)
   if (headers.etag !== undefined && matches(request.headers.get('if-none-match'), headers.etag))
     return new Response(null, { status: 304, headers })
-  headers['content-type'] = 'application/json'
+  headers['content-type'] = jsonContentType
   if (text.length > smallBytes) {
     const bytes = Buffer.from(text)
     collectGarbageOccasionally(bytes.length)
@@ -52,6 +53,9 @@ interface Envelope {
   data: unknown
   meta: { pagination?: unknown }
 }
+
+/** `Cache-Control` with which a handler of a conditional route asks for a response without a tag, which is never a 304. */
+export const unstored = 'private, no-store'
 
 /** `Cache-Control` for a response that only the client may cache and that it must revalidate each time. */
 const revalidated = 'private, no-cache'
@@ -107,7 +111,7 @@ export async function streamJson(
   const { keyId } = context.caller
   const headers = {
     ...(context.set.headers as Record<string, string>),
-    'content-type': 'application/json',
+    'content-type': jsonContentType,
   }
   const held: Uint8Array<ArrayBuffer>[] = []
   let heldBytes = 0

@@ -3,11 +3,10 @@ import type { Access } from '../http/access.ts'
 import { Confirmation, Envelope, ok } from '../http/envelope.ts'
 import { guard } from '../http/guard.ts'
 import { parsePathId } from '../http/path-ids.ts'
-import { responseObject } from '../http/schema/fields.ts'
 import { findBooking } from '../stays/bookings/store.ts'
 import { replyAsGuest } from '../stays/messages/conversation.ts'
-import { Message, MessageCreate } from '../stays/messages/schema.ts'
-import { serializeMessage } from '../stays/messages/serialize.ts'
+import { MessageCreate, MessageSent } from '../stays/messages/schema.ts'
+import { metaOfSend, serializeMessage } from '../stays/messages/serialize.ts'
 import type { SandboxContext } from './context.ts'
 import { clearSandboxes } from './lifecycle/end.ts'
 
@@ -37,13 +36,13 @@ export function sandboxRoutes(app: SandboxContext) {
         const { ownerId: sandboxId } = context.caller
         const { text } = context.body.message
         const id = parsePathId(context.params.booking_id)
-        const message = await replyAsGuest(app, () => findBooking(app.db, sandboxId, id), text)
-        return context.status(201, ok(context, { message: serializeMessage(message) }))
+        const sent = await replyAsGuest(app, () => findBooking(app.db, sandboxId, id), text)
+        return context.status(201, ok(context, { message: serializeMessage(sent.message) }, metaOfSend(sent)))
       },
       {
         access: { ...access, body: 'json' },
         body: MessageCreate,
-        response: { 201: Envelope(responseObject({ message: Message }, 'Stored message')) },
+        response: { 201: MessageSent },
         detail: { operationId: 'replyAsSandboxGuest', summary: 'Reply as the guest of a sandbox booking' },
       },
     )

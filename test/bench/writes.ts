@@ -94,12 +94,13 @@ async function replays({ service, creators }: BenchServers): Promise<Row> {
 
 /** Compares a repeated message to a new message. */
 async function duplicates({ service, creators }: BenchServers): Promise<Row> {
-  const [{ key, booking_id }] = creators as [Creator]
-  const path = `/v1/bookings/${booking_id}/messages`
-  const send = (text: string) => sending(key, { message: { text } })
+  const [one, other] = creators as [Creator, Creator]
+  const send = ({ key }: Creator, text: string) => sending(key, { message: { text } })
+  const pathOf = ({ booking_id }: Creator) => `/v1/bookings/${booking_id}/messages`
+  // In two conversations, because a new message in between would make the repeated one new too.
   const targets = {
-    first: service(path, () => send(crypto.randomUUID())),
-    duplicate: service(path, () => send('Is a desk in the room?')),
+    first: service(pathOf(one), () => send(one, crypto.randomUUID())),
+    duplicate: service(pathOf(other), () => send(other, 'Is a desk in the room?')),
   }
   const { first, duplicate } = (await compare(targets, rounds, 1)) as Record<keyof typeof targets, Load>
   const line = { server: 'partner', connections: 1, load: duplicate }

@@ -110,9 +110,15 @@ test('conversations reply exits 2 for a text that nobody could send, and 1 where
   expect(
     (await partnerctlHere(['conversations', 'reply', '999999999', '--text', 'Hi'], administrator)).code,
   ).toBe(1)
-  const { stdout } = await reply('--text', 'Hello', '--json')
+  const { stdout, stderr } = await reply('--text', 'Hello', '--json')
+  expect(stderr).toBe('')
   const { body } = await actor.send('GET', '/v1/integrations/provider_one/messages?sender=guest')
   expect(body.data.messages.at(-1)).toEqual(JSON.parse(stdout))
+  expect(await reply('--text', 'Hello', '--json')).toMatchObject({
+    code: 0,
+    stdout,
+    stderr: 'The conversation already ended with this message, so it was not sent again\n',
+  })
   await setConversationClosed(service.live, { id: booking_id, owner_id: actor.hostId }, true)
   const closed = await reply('--text', 'Too late')
   expect(closed).toMatchObject({ code: 1, stderr: 'The conversation is closed\n' })

@@ -36,6 +36,27 @@ test('partnerctl users finds a user by e-mail, lists users over several pages an
   expect((await run('list', '--email', '')).code).toBe(2)
 })
 
+test('partnerctl users list --erased-after lists the erased by the time of their erasure, and nobody else', async () => {
+  const { key, send } = await service.actor()
+  const ids: number[] = []
+  for (let at = 1; at <= 3; at += 1) {
+    const body = { email: `e${at}@example.com`, first_name: 'User' }
+    ids.push((await send('POST', '/v1/users', { body })).body.data.user_id)
+  }
+  for (const id of ids.slice(1).reverse()) await adminJson('guests', 'erase', '--user', String(id), '--yes')
+  const run = (...args: string[]) =>
+    partnerctl(['users', 'list', '--erased-after', ...args], { PARTNER_BASE_URL: url, PARTNER_API_KEY: key })
+  const table = await run('1970-01-01T00:00:00.000000Z')
+  expect(table.stdout.trim().split('\n')).toEqual([
+    expect.stringMatching(/^ID +ERASED +CREATED$/),
+    expect.stringMatching(`^${ids[2]} `),
+    expect.stringMatching(`^${ids[1]} `),
+  ])
+  const [first] = JSON.parse((await run('1970-01-01T00:00:00.000000Z', '--json')).stdout)
+  expect(JSON.parse((await run(first.erased_at, '--json')).stdout)).toMatchObject([{ user_id: ids[1] }])
+  expect((await run('yesterday')).code).toBe(2)
+})
+
 test('db check lists the keys that can read users', async () => {
   const { hostId } = await service.actor({ permissions: [] })
   const name = `Reader ${crypto.randomUUID()}`

@@ -457,6 +457,20 @@ const cases: Record<string, () => Promise<void>> = {
     assert.equal(response.headers.get('preference-applied'), 'handling=strict')
     assert.equal((await strict.host.get().withResponse()).response.headers.get('preference-applied'), null)
   },
+  async 'a message says whether the conversation already ended with it'() {
+    const { booking_id } = await client.bookings.create(stay())
+    const first = await client.messages.send(booking_id, 'Yes.')
+    assert.equal(first.duplicate, false)
+    assert.equal(first.text, 'Yes.')
+    assert.deepEqual(await client.messages.send(booking_id, 'Yes.'), { ...first, duplicate: true })
+    const question = await client.sandbox.reply(booking_id, 'Really?')
+    assert.equal(question.duplicate, false)
+    assert.equal((await client.sandbox.reply(booking_id, 'Really?')).duplicate, true)
+    const again = await client.messages.send(booking_id, 'Yes.').withResponse()
+    assert.equal(again.data.duplicate, false)
+    assert.equal(again.meta.duplicate, undefined)
+    assert.notEqual(again.data.id, first.id)
+  },
   async 'lists are pages and loops; any route can be asked'() {
     const first = await client.listings.list({ per_page: 1 })
     const all: number[] = []

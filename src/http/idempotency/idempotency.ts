@@ -1,8 +1,9 @@
 import { stringify } from 'safe-stable-stringify'
 import { DomainError, invalidField } from '../../core/errors.ts'
 import { type BatchedWork, runInBatch } from '../../platform/mongo/batches.ts'
-import { isDuplicate, isUnreachable } from '../../platform/mongo/errors.ts'
+import { isDuplicate, isPoolFull, isUnreachable } from '../../platform/mongo/errors.ts'
 import type { AppContext } from '../context.ts'
+import { jsonContentType } from '../envelope.ts'
 import { parsePathId } from '../path-ids.ts'
 import { repeatedValues } from '../repeated-headers.ts'
 import type { Caller, RequestInput } from '../request.ts'
@@ -62,7 +63,7 @@ export async function runIdempotently<T, Envelope extends object>(
     const response = await writeAnswered(app, await prepare(), { toResponse, claim })
     return respond(context, response)
   } catch (error) {
-    if (isUnreachable(error)) throw error
+    if (isUnreachable(error) || isPoolFull(error)) throw error
     // An identical request may have finished first, and its response or its changes may have made this request fail.
     const concurrent = await awaitResponse(app, claim)
     if (concurrent) return replay(context, concurrent, fingerprints) as Envelope
@@ -185,7 +186,7 @@ function replay({ set }: IdempotentContext, stored: StoredResponse, fingerprints
   }
   const headers = {
     ...(set.headers as Record<string, string>),
-    'content-type': 'application/json',
+    'content-type': jsonContentType,
     'idempotent-replayed': 'true',
   }
   set.status = stored.status

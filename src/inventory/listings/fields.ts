@@ -145,6 +145,14 @@ export const RoomWrite = withTitle(
   }),
 )
 
+/**
+ * Describes a wish of the host that no booking is checked against, because partners also bring in stays that were agreed
+ * elsewhere (decisions §5).
+ */
+function unchecked(description: string): string {
+  return `${description}; stored and shown, but no booking is checked against it, so check it before you book`
+}
+
 export const RoomTypeWrite = withTitle(
   'RoomTypeWrite',
   Type.Object({
@@ -153,12 +161,12 @@ export const RoomTypeWrite = withTitle(
     room_type: enumerated('Kind of room'),
     bed_type: enumerated('Kind of bed'),
     bathroom_type: enumerated('Kind of bathroom'),
-    gender: enumerated('Gender of the guests to whom the room is let'),
+    gender: enumerated(unchecked('Gender of the guests to whom the room is let')),
     application_url: address('URL at which guests apply'),
     room_size: number('Size of the room, in `room_size_unit`'),
     room_size_unit: enumerated('Unit of `room_size`'),
-    max_occupancy: whole('Maximum number of occupants'),
-    available_at: clearable('Earliest move-in date', date()),
+    max_occupancy: whole(unchecked('Maximum number of occupants')),
+    available_at: clearable(unchecked('Earliest move-in date'), date()),
     rooms: list('Rooms of the room type, merged by id; rooms that are left out are kept', RoomWrite),
     prices: Type.Optional(RoomTypePrices),
     amenities: references('Amenities of the room type'),
@@ -232,18 +240,18 @@ const fields = {
   }),
   room_types: list('Room types, merged by id; room types that are left out are kept', RoomTypeWrite),
   bookings: group('Booking rules', {
-    stay_min: whole('Minimum length of a stay, in nights'),
-    notice_min_days: whole('Minimum notice before moving out, in days'),
-    move_in_max_days: whole('Maximum number of days ahead that a guest may move in'),
+    stay_min: whole(unchecked('Minimum length of a stay, in nights')),
+    notice_min_days: whole(unchecked('Minimum notice before moving out, in days')),
+    move_in_max_days: whole(unchecked('Maximum number of days ahead that a guest may move in')),
     application_url: address('URL at which guests apply'),
     cancellation_policy: enumerated('Cancellation policy'),
     booking_rules: longText('Booking rules in prose'),
   }),
   community: group('Residents of the property', {
-    age_min: whole('Minimum age of the residents'),
-    age_max: whole('Maximum age of the residents'),
+    age_min: whole(unchecked('Minimum age of the residents')),
+    age_max: whole(unchecked('Maximum age of the residents')),
     age_avg: whole('Average age of the residents'),
-    gender: enumerated('Gender'),
+    gender: enumerated(unchecked('Gender of the residents')),
     gender_ratio: number('Gender ratio of the residents'),
     events: references('Events'),
     community_manager: group('Community manager', {

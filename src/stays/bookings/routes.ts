@@ -33,7 +33,13 @@ export function bookingRoutes(app: AppContext) {
         access: { permission: 'bookings.write', body: 'json', idempotent: true },
         body: BookingCreate,
         response: { 201: Envelope(Booking) },
-        detail: { tags: ['Bookings'], operationId: 'createBooking', summary: 'Create a booking' },
+        detail: {
+          tags: ['Bookings'],
+          operationId: 'createBooking',
+          summary: 'Create a booking',
+          description:
+            "Checks the dates, the listing's status and the units left on each night. The listing's other wishes, such as `stay_min` or `max_occupancy`, are not checked, because partners also bring in stays that were agreed elsewhere",
+        },
       },
     )
     .post(
@@ -56,7 +62,13 @@ export function bookingRoutes(app: AppContext) {
         access: transitionAccess,
         body: BookingCancel,
         response: { 200: Envelope(BookingInFull) },
-        detail: { tags: ['Bookings'], operationId: 'cancelBooking', summary: 'Cancel a booking' },
+        detail: {
+          tags: ['Bookings'],
+          operationId: 'cancelBooking',
+          summary: 'Cancel a booking',
+          description:
+            'Gives back what was subtracted for the booking. On a night whose range of availability was written after the booking was made, nothing was subtracted: write the range again',
+        },
       },
     )
     .get(

@@ -183,7 +183,7 @@ export const BookingDetail = withTitle(
         email: output.textOrNull('E-mail address of the guest; null if unknown', 'email'),
         phone: output.textOrNull('Telephone number of the guest, as sent; null if unknown'),
         country: output.textOrNull(
-          'Two-letter country code of the guest; null if it cannot be determined',
+          'Two-letter country code of the guest; null if it cannot be determined, or if the name means two countries and the language of the guest does not decide',
           'country',
         ),
       },

@@ -96,7 +96,7 @@ export function serializeBookingDetail(
       name: guest?.name ?? null,
       email: guest?.email ?? null,
       phone: guest?.phone ?? null,
-      country: toCountryCode(guest?.country),
+      country: toCountryCode(guest?.country, guest?.language),
     },
     pricing: {
       currency: booking.currency,

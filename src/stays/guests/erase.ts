@@ -120,7 +120,7 @@ async function begin({ db, clock, mayHaveOpenStays, at }: Erasure, user: StoredU
       // The guest may have booked since they were selected for erasure.
       if (!mayHaveOpenStays) requireNoOpenStay(await findBookingsOfUser(db, owner_id, id, session), now)
       await recordAction(db, { owner_id, at: now, action: 'guests erase', target: `user ${id}` }, session)
-      return markErasing(db, session, user, at ?? now)
+      return markErasing(db, session, user, { at, now })
     },
   })
 }

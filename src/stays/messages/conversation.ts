@@ -8,9 +8,9 @@ import type { Conversation, StoredMessage } from './model.ts'
 import {
   advanceConversation,
   ensureConversation,
-  findDuplicate,
-  findUnchangedMessage,
+  findNewestMessage,
   insertMessages,
+  isClosed,
   isErased,
   newMessage,
   setClosedAt,
@@ -23,10 +23,17 @@ export interface ConversationBooking {
   listing_id: number
 }
 
+/** A message that was sent, or the earlier message that it repeats. */
+export interface SentMessage {
+  message: StoredMessage
+  /** True if nothing was stored, because the message was sent before and is still the last of its conversation. */
+  isDuplicate: boolean
+}
+
 /**
  * Sends a message from the host to the guest. A shared cache remembers the messages sent within the deduplication
- * window, so that a repeated send needs no transaction (decisions §10). A remembered message is returned only if the
- * database still contains it unchanged.
+ * window, so that a repeated send needs no transaction (decisions §10). What the cache remembers is only a reason to
+ * look: the database decides whether the conversation still ends with that message.
  *
  * @throws DomainError `conflict` if the conversation is closed
  */
@@ -35,29 +42,43 @@ export async function sendAsHost(
   booking: ConversationBooking,
   hostName: string,
   text: string,
-): Promise<StoredMessage> {
+): Promise<SentMessage> {
   const { db, cache, clock, config } = context
   const { id: booking_id, owner_id } = booking
   const sent = { sender: 'host', sender_name: hostName, text } as const
   const name = `message:${sha256(JSON.stringify([db.name, owner_id, booking_id, text]))}`
-  const remembered = await cache.get(name)
-  const windowStart = windowStartOf(context, owner_id)
-  if (remembered !== null) {
-    const first = { owner_id, booking_id, id: Number(remembered), ...sent }
-    const found = await findUnchangedMessage(db, first, windowStart)
-    if (found) return found
+  if ((await cache.get(name)) !== null) {
+    const conversation = { owner_id, booking_id }
+    const [newest, closed] = await Promise.all([
+      findNewestMessage(db, conversation),
+      isClosed(db, conversation),
+    ])
+    if (!closed && repeats(sent, newest, windowStartOf(context, owner_id)))
+      return { message: newest, isDuplicate: true }
   }
-  const message = await runInBatch(db, await prepareSend(context, booking, sent))
-  const age = clock(owner_id).getTime() - message.created_at.getTime()
-  cache.set(name, String(message.id), Math.max(1, config.messageDedupSeconds * 1000 - age))
-  return message
+  const outcome = await runInBatch(db, await prepareSend(context, booking, sent))
+  const { id, created_at } = outcome.message
+  const age = clock(owner_id).getTime() - created_at.getTime()
+  cache.set(name, String(id), Math.max(1, config.messageDedupSeconds * 1000 - age))
+  return outcome
+}
+
+/** Returns the start of the deduplication window. An identical message that was sent after this time may be repeated. */
+function windowStartOf({ clock, config }: Pick<AppContext, 'clock' | 'config'>, ownerId: number): Date {
+  return new Date(clock(ownerId).getTime() - config.messageDedupSeconds * 1000)
 }
 
 /**
- * Returns the start of the deduplication window. A message is a duplicate if an identical one was sent after this time.
+ * Returns true if a message repeats the newest one of its conversation. One that came in between makes it a new message:
+ * a second "Yes." after "No." is an answer of its own (decisions §10).
  */
-function windowStartOf({ clock, config }: Pick<AppContext, 'clock' | 'config'>, ownerId: number): Date {
-  return new Date(clock(ownerId).getTime() - config.messageDedupSeconds * 1000)
+function repeats(
+  sent: Pick<StoredMessage, 'sender' | 'text'>,
+  newest: StoredMessage | null,
+  windowStart: Date,
+): newest is StoredMessage {
+  if (newest === null) return false
+  return newest.sender === sent.sender && newest.text === sent.text && newest.created_at > windowStart
 }
 
 function sha256(text: string): string {
@@ -76,7 +97,7 @@ export async function replyAsGuest(
   find: () => Promise<ConversationBooking & { user_id: number }>,
   text: string,
   also?: (session: Session) => Promise<void>,
-): Promise<StoredMessage> {
+): Promise<SentMessage> {
   const booking = await find()
   const guest = await findUserIfAny(context.db, booking.owner_id, booking.user_id)
   const sent = { sender: 'guest', sender_name: guest?.name ?? '', text } as const
@@ -95,7 +116,7 @@ async function prepareSend(
   booking: ConversationBooking,
   sent: Pick<StoredMessage, 'sender' | 'sender_name' | 'text'>,
   also?: NewMessage['also'],
-): Promise<BatchedWork<NewMessage, StoredMessage>> {
+): Promise<BatchedWork<NewMessage, SentMessage>> {
   const { id: booking_id, owner_id } = booking
   const [id] = await Promise.all([app.ids('message'), ensureConversation(app.db, { owner_id, booking_id })])
   return {
@@ -103,18 +124,19 @@ async function prepareSend(
     kind: 'messages',
     request: { id, ...sent, booking, also },
     async write(session, messages) {
-      const stored: StoredMessage[] = []
+      const outcomes: SentMessage[] = []
       // One after the other, because each may repeat the one before it.
-      for (const message of messages) stored.push(await sendMessage(app, session, message))
-      return stored
+      for (const message of messages) outcomes.push(await sendMessage(app, session, message))
+      return outcomes
     },
   }
 }
 
 /**
- * Stores a message. If the same side sent the same text within the deduplication window, the first message is returned
- * instead (decisions §10). The lookup and the insert share a transaction that increments the send counter, so that
- * concurrent identical sends run one at a time. A crash leaves either the complete message or nothing.
+ * Stores a message. If the conversation ends with the same text from the same side, sent within the deduplication
+ * window, that message is returned instead (decisions §10). The lookup and the insert share a transaction that increments
+ * the send counter, so that concurrent sends to a conversation run one at a time. A crash leaves either the complete
+ * message or nothing.
  *
  * @throws DomainError `conflict` if the conversation is closed
  */
@@ -122,16 +144,16 @@ async function sendMessage(
   { db, clock, config }: Pick<AppContext, 'db' | 'clock' | 'config'>,
   session: Session,
   { id, booking, sender, sender_name, text, also, trace }: Traced<NewMessage>,
-): Promise<StoredMessage> {
+): Promise<SentMessage> {
   const { id: booking_id, owner_id, listing_id } = booking
   const conversation = { owner_id, booking_id }
   const { closed_at } = await advanceConversation(db, session, conversation)
   if (closed_at) throw new DomainError('conflict', 'The conversation is closed')
   await also?.(session)
   const created_at = clock(owner_id)
-  const windowStart = windowStartOf({ clock, config }, owner_id)
-  const first = await findDuplicate(db, session, { ...conversation, sender, text }, windowStart)
-  if (first) return first
+  const newest = await findNewestMessage(db, conversation, session)
+  if (repeats({ sender, text }, newest, windowStartOf({ clock, config }, owner_id)))
+    return { message: newest, isDuplicate: true }
   const version = await nextMessageVersions(db, session, owner_id, { now: created_at, count: 1 })
   const message = newMessage({
     id,
@@ -146,7 +168,7 @@ async function sendMessage(
     trace,
   })
   await insertMessages(db, session, [message])
-  return message
+  return { message, isDuplicate: false }
 }
 
 /**

@@ -1,14 +1,14 @@
 import { Elysia } from 'elysia'
 import type { AppContext } from '../../http/context.ts'
-import { Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
+import { ok, PageEnvelope } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
 import { parsePathId } from '../../http/path-ids.ts'
 import { output, requestObject, responseObject } from '../../http/schema/fields.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { type ConversationBooking, sendAsHost } from './conversation.ts'
-import { Message, MessageCreate } from './schema.ts'
-import { serializeMessage } from './serialize.ts'
+import { Message, MessageCreate, MessageSent } from './schema.ts'
+import { metaOfSend, serializeMessage } from './serialize.ts'
 import { findMessages } from './store.ts'
 
 const defaultPerPage = 50
@@ -58,13 +58,13 @@ export function messageRoutes(
         const { text } = context.body.message
         const { ownerId, host } = context.caller
         const booking = await findBooking(app.db, ownerId, parsePathId(booking_id))
-        const message = await sendAsHost(app, booking, host.name, text)
-        return context.status(201, ok(context, { message: serializeMessage(message) }))
+        const sent = await sendAsHost(app, booking, host.name, text)
+        return context.status(201, ok(context, { message: serializeMessage(sent.message) }, metaOfSend(sent)))
       },
       {
         access: { permission: 'bookings.write', body: 'json', errors: ['not_found', 'conflict'] },
         body: MessageCreate,
-        response: { 201: Envelope(responseObject({ message: Message }, 'Message as stored')) },
+        response: { 201: MessageSent },
         detail: { operationId: 'sendMessage', summary: 'Send a message to the guest' },
       },
     )

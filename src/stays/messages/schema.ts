@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { Envelope } from '../../http/envelope.ts'
 import { output, requestObject, requiredText, responseObject, withTitle } from '../../http/schema/fields.ts'
 
 const maxText = 5000
@@ -12,7 +13,7 @@ export const MessageCreate = withTitle(
         text: requiredText(maxText, {
           trims: true,
           description:
-            'Text of the message, trimmed; the same text sent again within a minute is not delivered twice',
+            'Text of the message, trimmed; sent again within a minute, while it is the last message of the conversation, it is not delivered twice',
         }),
       },
       { description: 'Message to the guest' },
@@ -35,6 +36,19 @@ export const Message = withTitle(
   }),
 )
 export type Message = Static<typeof Message>
+
+/** Response of a send: the message as stored, or the first message if it was a duplicate. */
+export const MessageSent = Envelope(
+  responseObject({ message: Message }, 'Message as stored; of a duplicate, the first message'),
+  {
+    duplicate: Type.Optional(
+      Type.Literal(true, {
+        description:
+          'True if the conversation already ended with this message, so that nothing was stored; otherwise absent',
+      }),
+    ),
+  },
+)
 
 /** An item of the message feed: a message with its booking, listing and version. */
 export const MessageItem = withTitle(

@@ -91,34 +91,20 @@ function afterVersion(version: Date | null, until?: Date) {
   return { version: { $gt: version ?? new Date(0), ...(until ? { $lte: until } : {}) } }
 }
 
-/** Returns a message with the given sender and text that was sent after a given time, or null if there is none. */
-export async function findDuplicate(
+/** Returns the message that came into a conversation last, or null if there is none. */
+export function findNewestMessage(
   db: Db,
-  session: Session,
-  message: ConversationId & Pick<StoredMessage, 'sender' | 'text'>,
-  after: Date,
+  { owner_id, booking_id }: ConversationId,
+  session?: Session,
 ): Promise<StoredMessage | null> {
-  const { owner_id, booking_id, sender, text } = message
-  const filter = { owner_id, booking_id, sender, text, created_at: { $gt: after } }
-  return messageModel(db).collection.findOne<StoredMessage>(filter, { session })
+  // By version: a process with a clock of its own writes `created_at`, and ids are handed out before the transaction.
+  const options = { sort: { version: -1 }, ...(session === undefined ? {} : { session }) } as const
+  return messageModel(db).collection.findOne<StoredMessage>({ owner_id, booking_id }, options)
 }
 
-/**
- * Returns the message with this id if it still has the given sender and text, was sent after a given time and is in an
- * open conversation; otherwise null.
- */
-export async function findUnchangedMessage(
-  db: Db,
-  message: ConversationId & Pick<StoredMessage, 'id' | 'sender' | 'text'>,
-  after: Date,
-): Promise<StoredMessage | null> {
-  const { owner_id, booking_id, id, sender, text } = message
-  const [found, isClosed] = await Promise.all([
-    messageModel(db).collection.findOne<StoredMessage>({ owner_id, id }),
-    conversationModel(db).exists({ owner_id, booking_id, closed_at: { $ne: null } }),
-  ])
-  const isSame = found?.booking_id === booking_id && found.sender === sender && found.text === text
-  return isSame && !isClosed && found.created_at > after ? found : null
+/** Returns true if the conversation is closed. */
+export async function isClosed(db: Db, { owner_id, booking_id }: ConversationId): Promise<boolean> {
+  return (await conversationModel(db).exists({ owner_id, booking_id, closed_at: { $ne: null } })) !== null
 }
 
 /** Returns the ids of a host's bookings whose conversations are closed. */

@@ -55,7 +55,7 @@ export async function prepareUser(
     country: input.country ?? null,
     city: input.city ?? null,
     timezone: canonicalTimeZone(input.timezone ?? 'UTC'),
-    language: canonicalLanguage(input.language ?? 'en'),
+    language: input.language ? canonicalLanguage(input.language) : null,
     login_ip: address,
     meta: { source: 'api', api_created: true, created_by_key: keyId },
     created_at: now,

@@ -9,6 +9,12 @@ export function isErasedAddress(email: string): boolean {
   return canonicalEmail(email)?.endsWith(`@${erasedDomain}`) ?? false
 }
 
+/** Returns the id in an erased guest's address, in any spelling, or null if the address is nobody's after an erasure. */
+export function erasedUserId(email: string): number | null {
+  const [, id] = /^erased-([1-9]\d{0,14})@(.*)$/.exec(canonicalEmail(email) ?? '') ?? []
+  return id !== undefined && isErasedAddress(email) ? Number(id) : null
+}
+
 /** Name given to an erased guest, also shown as the sender of their messages. */
 export const erasedName = 'Erased guest'
 

@@ -19,7 +19,8 @@ const fields = {
   country: field.textOrNull,
   city: field.textOrNull,
   timezone: field.text,
-  language: field.text,
+  /** Null if none was sent: it is shown as `en`, but decides nothing. */
+  language: field.textOrNull,
   login_ip: field.text,
   /** Attributes that web registration stores with a user (contract, `POST /v1/users`). */
   meta: field.mixed<{ source: string; api_created: boolean; created_by_key: number }>(),
@@ -39,6 +40,7 @@ export const emailIndex = 'user_email_key'
 const schema = schemaOf(fields)
 schema.index({ owner_id: 1, id: 1 }, { unique: true, name: 'user_id' })
 schema.index({ owner_id: 1, email_key: 1 }, { unique: true, name: emailIndex })
+schema.index({ owner_id: 1, erasing_at: 1, id: 1 }, { name: 'user_erasing' })
 schema.index({ email_key: 1 }, { name: 'user_address' })
 schema.index({ id: 1 }, { name: 'user_number' })
 

@@ -1,18 +1,31 @@
 import { Elysia } from 'elysia'
+import { parseMoment } from '../../core/clock.ts'
 import type { AppContext } from '../../http/context.ts'
 import { Envelope, ok, PageEnvelope } from '../../http/envelope.ts'
 import { guard } from '../../http/guard.ts'
 import { runIdempotently } from '../../http/idempotency/idempotency.ts'
-import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
+import { type PageRequest, pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
 import { parsePathId } from '../../http/path-ids.ts'
 import { output, requestObject } from '../../http/schema/fields.ts'
 import { alone } from '../../platform/mongo/batches.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
 import { prepareUser } from './create.ts'
 import { birthProblems, emailFilterProblems, User, UserCreate, UserInFull, userFilters } from './schema.ts'
 import { serializeUser, serializeUserInFull } from './serialize.ts'
-import { findUser, listUsers } from './store.ts'
+import { findUser, listErasedUsers, listUsers } from './store.ts'
 
 const defaultPerPage = 50
+
+/** Returns one page of a host's users, or of those who were erased after a given time. */
+function findPage(
+  db: Db,
+  ownerId: number,
+  { email, erased_after }: { email?: string | undefined; erased_after?: string | undefined },
+  page: PageRequest,
+) {
+  if (erased_after === undefined) return listUsers(db, ownerId, email, page)
+  return listErasedUsers(db, ownerId, { email, after: parseMoment(erased_after) as Date }, page)
+}
 
 /** Defines the routes that create (contract, `POST /v1/users`) and read (decisions §27) the users of the key's host. */
 export function userRoutes(app: AppContext) {
@@ -22,7 +35,7 @@ export function userRoutes(app: AppContext) {
       '',
       async (context) => {
         const page = toPageRequest(context.query, defaultPerPage)
-        const { rows, total } = await listUsers(app.db, context.caller.ownerId, context.query.email, page)
+        const { rows, total } = await findPage(app.db, context.caller.ownerId, context.query, page)
         return ok(context, rows.map(serializeUserInFull), {
           pagination: pagination(page, total, rows.length),
         })
@@ -30,11 +43,19 @@ export function userRoutes(app: AppContext) {
       {
         access: { permission: 'users.read' },
         query: requestObject({ ...pageQuery(defaultPerPage, 100), ...userFilters }, emailFilterProblems),
-        response: { 200: PageEnvelope(output.list('Users on this page, by id', UserInFull)) },
+        response: {
+          200: PageEnvelope(
+            output.list(
+              'Users on this page, by id; with `erased_after`, by `erased_at` and then id',
+              UserInFull,
+            ),
+          ),
+        },
         detail: {
           operationId: 'listUsers',
-          summary: 'List users, or find one by e-mail address',
-          description: 'Users whose personal data was erased are left out; read one of them by id',
+          summary: 'List users, find one by e-mail address, or list those who were erased',
+          description:
+            'Without `erased_after`, users whose personal data was erased are left out; read one of them by id. With it, only they are listed, so that a nightly sync learns of every guest who was erased, also of one without bookings',
         },
       },
     )

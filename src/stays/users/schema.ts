@@ -24,10 +24,12 @@ const about = {
   phone: 'Telephone number as written by the guest; null if unknown',
   date_of_birth: 'Date of birth; must be in the past; null if unknown',
   gender: 'Gender (any word); null if unknown',
-  country: 'Country, as a name or a two-letter code; null if unknown',
+  country:
+    'Country, as a name in any language, a two-letter code, or a three-letter code in upper case; kept as sent; null if unknown',
   city: 'City; null if unknown',
   timezone: 'IANA time zone in its canonical spelling; `UTC` if null or absent',
-  language: 'Short language code in its canonical spelling; `en` if null or absent',
+  language:
+    'Short language code in its canonical spelling; `en` if null or absent; if sent, it decides what a country name means that two countries share',
 }
 
 /** Body of `POST /v1/users` (contract, User; decisions §4). */
@@ -59,6 +61,15 @@ export const userFilters = {
       whenBlank: 'invalid',
       description: 'Only the user with this e-mail address, case-insensitive',
       example: 'ada@example.com',
+    }),
+  ),
+  erased_after: Type.Optional(
+    text(40, {
+      format: 'moment',
+      whenBlank: 'invalid',
+      description:
+        'Only users who were erased after this time, ordered by it: a timestamp as responses show it, such as the last `erased_at` that you have read. A user is among them from the first step of the erasure on, in the erased form',
+      example: '2026-01-31T12:00:00.000000Z',
     }),
   ),
 }

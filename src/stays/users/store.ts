@@ -4,7 +4,7 @@ import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { emailKey } from '../../platform/mongo/index-key.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
-import { erasedPerson } from './erased.ts'
+import { erasedPerson, erasedUserId } from './erased.ts'
 import { emailIndex, type StoredUser, userModel } from './model.ts'
 
 const lookUpUser = lookUpById<StoredUser>(userModel)
@@ -53,6 +53,39 @@ export async function listUsers(
     collection.find<StoredUser>(filter).sort({ id: 1 }).skip(skipOf(page)).limit(page.perPage).toArray(),
   ])
   return { rows, total }
+}
+
+/**
+ * Returns one page of a host's users whose erasure started after a given time, ordered by that time and then id, and the
+ * total number of them (decisions §26). All of them are in the erased form, even while their data is being overwritten.
+ *
+ * @param email address of an erased guest; nobody is found by the address that a guest had before
+ */
+export async function listErasedUsers(
+  db: Db,
+  ownerId: number,
+  { email, after }: { email: string | undefined; after: Date },
+  page: PageRequest,
+): Promise<{ rows: StoredUser[]; total: number }> {
+  const id = email === undefined ? undefined : erasedUserId(email)
+  if (id === null) return { rows: [], total: 0 }
+  const filter = { owner_id: ownerId, erasing_at: { $gt: after }, ...(id === undefined ? {} : { id }) }
+  const { collection } = userModel(db)
+  const [total, rows] = await Promise.all([
+    collection.countDocuments(filter),
+    collection
+      .find<StoredUser>(filter)
+      .sort({ erasing_at: 1, id: 1 })
+      .skip(skipOf(page))
+      .limit(page.perPage)
+      .toArray(),
+  ])
+  return { rows: rows.map(inErasedForm), total }
+}
+
+/** Returns a user as the erasure leaves it, also if the erasure has only started. */
+function inErasedForm(user: StoredUser): StoredUser {
+  return { ...user, ...erasedPerson(user.id), erased_at: user.erasing_at }
 }
 
 /**
@@ -136,19 +169,35 @@ export function findUsersAfter(
 
 /**
  * Records that a user's erasure has started, unless that was already recorded. Returns the recorded time, which is the
- * time of the whole erasure.
+ * time of the whole erasure. Call this after the transaction has advanced the host's clock.
+ *
+ * Unless it is repeated, an erasure is later than every earlier one of its host, also if the clocks of two processes
+ * differ. Otherwise, a partner that reads the erasures after the last one it knows would miss one of the same moment.
+ *
+ * @param at time of an earlier erasure that is repeated
  */
 export async function markErasing(
   db: Db,
   session: Session,
   { owner_id, id }: Pick<StoredUser, 'owner_id' | 'id'>,
-  at: Date,
+  { at, now }: { at: Date | undefined; now: Date },
 ): Promise<Date> {
   const { collection } = userModel(db)
-  await collection.updateOne({ owner_id, id, erasing_at: null }, { $set: { erasing_at: at } }, { session })
-  const options = { session, projection: { erasing_at: 1 } }
-  const marked = await collection.findOne<Pick<StoredUser, 'erasing_at'>>({ owner_id, id }, options)
-  return marked?.erasing_at ?? at
+  const options = { session, projection: { _id: 0, erasing_at: 1 } }
+  const user = await collection.findOne<Pick<StoredUser, 'erasing_at'>>({ owner_id, id }, options)
+  if (user?.erasing_at) return user.erasing_at
+  const marked = at ?? (await nextErasure(db, session, owner_id, now))
+  await collection.updateOne({ owner_id, id }, { $set: { erasing_at: marked } }, { session })
+  return marked
+}
+
+/** Returns the present time or, if the host's latest erasure is not earlier, the millisecond after it. */
+async function nextErasure(db: Db, session: Session, owner_id: number, now: Date): Promise<Date> {
+  const started = { owner_id, erasing_at: { $ne: null } }
+  const options = { session, sort: { erasing_at: -1 }, projection: { _id: 0, erasing_at: 1 } } as const
+  const latest = await userModel(db).collection.findOne<Pick<StoredUser, 'erasing_at'>>(started, options)
+  const earliest = (latest?.erasing_at?.getTime() ?? 0) + 1
+  return new Date(Math.max(now.getTime(), earliest))
 }
 
 /**

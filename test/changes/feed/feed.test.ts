@@ -1,5 +1,4 @@
 import { beforeAll, expect, test } from 'vitest'
-import { toCountryCode } from '../../../src/stays/bookings/country.ts'
 import { type Actor, seedBooking, testApp } from '../../support/app.ts'
 
 const service = await testApp()
@@ -178,25 +177,4 @@ test("GET one booking shows its guest, its prices and its room type's current na
   const { price_total, security_deposit } = seeded.booking.body.data
   expect(pricing).toEqual({ currency: 'EUR', total: price_total, total_local: price_total, security_deposit })
   expect(Date.parse(`${meta.version.replace(' ', 'T')}Z`)).toBe(Date.parse(meta.updated_at))
-})
-
-test.each([
-  ['es', 'ES'],
-  ['DEU', 'DE'],
-  ['Spain', 'ES'],
-  ['Deutschland', 'DE'],
-  ['日本', 'JP'],
-  ['EL', 'GR'],
-  ['el', 'GR'],
-  ['England', 'GB'],
-  ['SCOTLAND', 'GB'],
-  ['wales', 'GB'],
-  [' Northern Ireland ', 'GB'],
-  ['Ireland', 'IE'],
-  ['Espan\u0303a', 'ES'],
-  ['TÜRKİYE', 'TR'],
-  ['Atlantis', null],
-  [null, null],
-])('toCountryCode(%j) returns %j', (country, code) => {
-  expect(toCountryCode(country)).toBe(code)
 })

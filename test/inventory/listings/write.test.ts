@@ -176,6 +176,7 @@ test.each([
   [{ descriptions: { property: 'd'.repeat(10_001) } }, 'descriptions.property', 'max'],
   [{ descriptions: { property: 'a\u0000' } }, 'descriptions.property', 'invalid'],
   [{ prices: { currency: 'EURO' } }, 'prices.currency', 'invalid'],
+  [{ prices: { currency: 'uſd' } }, 'prices.currency', 'invalid'],
   [{ prices: { extra_fees: [{ mandatory: 2 }] } }, 'prices.extra_fees.0.mandatory', 'max'],
   [{ bedrooms: 1.5 }, 'bedrooms', 'invalid'],
   [{ bedrooms: -1 }, 'bedrooms', 'min'],

@@ -78,6 +78,10 @@ test.each([
   ['KWD', 1.234, '2027-02-01', { price: 1.234, fee: 0.123, deposit: 1000.55 }],
   ['BHD', 0.001, '2027-02-01', { price: 0.001, fee: 0, deposit: 1000.55 }],
   ['CLF', 1.00005, '2027-02-01', { price: 1.0001, fee: 0.1, deposit: 1000.55 }],
+  ['IDR', 100_001, '2027-01-02', { price: 3225.84, fee: 322.58, deposit: 1000.55 }],
+  ['COP', 100_001, '2027-01-02', { price: 3225.84, fee: 322.58, deposit: 1000.55 }],
+  ['XCG', 100_001, '2027-01-02', { price: 3225.84, fee: 322.58, deposit: 1000.55 }],
+  ['BGN', 100_001, '2027-01-02', { price: 3225.84, fee: 322.58, deposit: 1000.55 }],
 ])(
   'amounts in %s are rounded to its minor units in every response, and the monthly price of %d stays as it was sent',
   async (code, monthly, checkout_at, { price, fee, deposit }) => {
@@ -124,6 +128,66 @@ test('a booking keeps its amounts when its currency leaves ISO 4217', async () =
   )
   const { body } = await actor.send('GET', `/v1/integrations/provider_one/bookings/${booking_id}`)
   expect(body.data.Booking.pricing).toEqual({ ...detail, currency: 'ZZZ' })
+})
+
+test('no booking is refused for the wishes of a listing, and the description of each says so', async () => {
+  const written = await actor.send('POST', '/v1/listings', {
+    body: {
+      name: 'House of wishes',
+      bookings: { stay_min: 180, notice_min_days: 90, move_in_max_days: 1 },
+      community: { age_min: 90, age_max: 99, gender: 'female' },
+      room_types: [{ name: 'Room', max_occupancy: 0, available_at: '2099-01-01', gender: 'female' }],
+    },
+  })
+  const refused = { listing_id: written.body.data.id, room_type_id: undefined, checkout_at: '2027-05-02' }
+  const person = { first_name: 'Max', date_of_birth: '2010-01-01', gender: 'male' }
+  const guest = await actor.send('POST', '/v1/users', { body: { ...person, email: 'max@example.com' } })
+  expect((await create({ ...refused, user_id: guest.body.data.user_id })).status).toBe(201)
+  const { schemas } = (await service.send('GET', '/openapi.json')).body.components
+  const { bookings, community } = schemas.ListingCreate.properties
+  const room = schemas.RoomTypeWrite.properties
+  const wishes = {
+    stay_min: bookings.properties.stay_min,
+    notice_min_days: bookings.properties.notice_min_days,
+    move_in_max_days: bookings.properties.move_in_max_days,
+    age_min: community.properties.age_min,
+    age_max: community.properties.age_max,
+    gender_of_residents: community.properties.gender,
+    gender_of_guests: room.gender,
+    max_occupancy: room.max_occupancy,
+    available_at: room.available_at,
+  }
+  for (const [name, { description }] of Object.entries(wishes))
+    expect({ name, description }).toEqual({
+      name,
+      description: expect.stringContaining('no booking is checked'),
+    })
+})
+
+test('a cancelled booking gives back what was subtracted for it, and nothing on nights that were written after it', async () => {
+  const stay = { checkin_at: '2033-01-01', checkout_at: '2033-01-03' }
+  const nights = { start_date: '2033-01-01', end_date: '2033-01-02' }
+  const of = { listing_id, room_type_id }
+  const write = (available: number, range = nights) =>
+    actor.send('POST', '/v1/integrations/provider_one/availability', {
+      body: { data: [{ ...of, ...range, available }] },
+    })
+  const left = async () => {
+    const query = new URLSearchParams({
+      listing_id: `${listing_id}`,
+      room_type_id: `${room_type_id}`,
+      ...nights,
+    })
+    const { body } = await actor.send('GET', `/v1/integrations/provider_one/availability/nights?${query}`)
+    return body.data.nights[listing_id][room_type_id].map((night: { left: number }) => night.left)
+  }
+  await write(2)
+  const made = await create(stay)
+  expect(await left()).toEqual([1, 1])
+  await write(1, { start_date: '2033-01-01', end_date: '2033-01-01' })
+  expect(await left()).toEqual([1, 1])
+  await actor.send('POST', `/v1/bookings/${made.body.data.booking_id}/cancel`, { body: {} })
+  expect(await left()).toEqual([1, 2])
 })
 
 test('POST /v1/bookings stores its message as the first message of the guest', async () => {

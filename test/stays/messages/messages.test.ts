@@ -1,6 +1,7 @@
+import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { beforeAll, expect, inject, test } from 'vitest'
-import { setConversationClosed } from '../../../src/stays/messages/conversation.ts'
+import { replyAsGuest, sendAsHost, setConversationClosed } from '../../../src/stays/messages/conversation.ts'
 import { messageModel } from '../../../src/stays/messages/model.ts'
 import { partnerctlHere as partnerctl } from '../../support/admin.ts'
 import {
@@ -8,13 +9,17 @@ import {
   seedBooking,
   sender,
   sharedServices,
+  type TestApp,
   testApp,
   testEnvironment,
 } from '../../support/app.ts'
 import { startRedis } from '../../support/redis.ts'
+import { runs } from '../../support/soak.ts'
 
 let offset = 0
-const clock = () => new Date(Date.now() + offset)
+/** If set, the time at which the services' clock stands still. */
+let stopped: number | null = null
+const clock = () => new Date(stopped ?? Date.now() + offset)
 const service = await testApp({}, clock)
 const processes = sharedServices()
 
@@ -92,16 +97,160 @@ test('POST messages accepts 5,000 characters and surrounding white space', async
   expect((await send(`  ${'y'.repeat(5000)}\n`)).status).toBe(201)
 })
 
-test('POST messages returns the first message for an equal text within a minute, and creates another one later', async () => {
+test('POST messages returns the first message for an equal text within a minute, says so, and creates another one later', async () => {
   const first = await send('Same')
+  expect(first.body.meta).not.toHaveProperty('duplicate')
   offset = 59_000
   const again = await send(' Same ')
-  expect({ status: again.status, data: again.body.data }).toEqual({ status: 201, data: first.body.data })
+  expect({ status: again.status, data: again.body.data, duplicate: again.body.meta.duplicate }).toEqual({
+    status: 201,
+    data: first.body.data,
+    duplicate: true,
+  })
   offset = 61_000
   const later = await send('Same')
   expect(later.body.data.message.id).not.toBe(first.body.data.message.id)
+  expect(later.body.meta).not.toHaveProperty('duplicate')
   expect(await stored('Same')).toBe(2)
   offset = 0
+})
+
+/** Makes a new booking, and returns what is needed to write in its conversation from both sides. */
+async function conversationOf(app: TestApp) {
+  const by = await app.actor()
+  const { booking_id: id, user_id, listing_id } = await seedBooking(by)
+  const booking = { id, owner_id: by.hostId, user_id, listing_id }
+  return {
+    by,
+    id,
+    asHost: async (text: string) => {
+      const { body } = await send(text, id, by)
+      return { id: body.data.message.id as number, isDuplicate: body.meta.duplicate === true }
+    },
+    asGuest: async (text: string) => {
+      const sent = await replyAsGuest(app.live, async () => booking, text)
+      return { id: sent.message.id, isDuplicate: sent.isDuplicate }
+    },
+    texts: async () => {
+      const { body } = await by.send('GET', `${pathOf(id)}?per_page=100`)
+      return body.data.messages.map(({ text }: { text: string }) => text)
+    },
+  }
+}
+
+test('a second "Yes." after "No." and after a question of the guest is a new message', async () => {
+  const { asHost, asGuest, texts } = await conversationOf(service)
+  const [opening] = await texts()
+  const answers = ['Yes.', 'No.', 'Yes.', 'Yes.']
+  const sent = []
+  for (const text of answers) sent.push(await asHost(text))
+  expect(sent.map(({ isDuplicate }) => isDuplicate)).toEqual([false, false, false, true])
+  expect((await asGuest('Really?')).isDuplicate).toBe(false)
+  expect((await asHost('Yes.')).isDuplicate).toBe(false)
+  expect(await texts()).toEqual([opening, 'Yes.', 'No.', 'Yes.', 'Really?', 'Yes.'])
+})
+
+test("a guest's message is a duplicate by the same rule, and never of the host's equal text", async () => {
+  const { asHost, asGuest, texts } = await conversationOf(service)
+  const [opening] = await texts()
+  const first = await asGuest('Thanks')
+  expect(await asGuest('Thanks')).toEqual({ id: first.id, isDuplicate: true })
+  expect((await asHost('Thanks')).isDuplicate).toBe(false)
+  expect((await asGuest('Thanks')).isDuplicate).toBe(false)
+  expect(await texts()).toEqual([opening, 'Thanks', 'Thanks', 'Thanks'])
+})
+
+test("in the sandbox, a guest's duplicate has meta.duplicate, and one after an answer is a new message", async () => {
+  const by = await service.actor()
+  const { booking_id: id } = await seedBooking(by, '/sandbox')
+  const write = async (path: string, text: string) => {
+    const { body } = await by.send('POST', `/sandbox/bookings/${id}/messages${path}`, {
+      body: { message: { text } },
+    })
+    return body.meta.duplicate
+  }
+  expect(await write('/guest', 'Is there a lift?')).toBeUndefined()
+  expect(await write('/guest', 'Is there a lift?')).toBe(true)
+  expect(await write('', 'Yes.')).toBeUndefined()
+  expect(await write('', 'Yes.')).toBe(true)
+  expect(await write('/guest', 'Is there a lift?')).toBeUndefined()
+  expect(await write('', 'Yes.')).toBeUndefined()
+})
+
+/** A message in the model: who sent what, in milliseconds since the start. */
+interface ModelMessage {
+  side: string
+  text: string
+  at: number
+}
+
+/** The rule of decisions §10, word for word: looks for the newest equal message, then at everything after it. */
+function isDuplicateIn(model: ModelMessage[], sent: ModelMessage): boolean {
+  const equal = model.filter(({ side, text }) => side === sent.side && text === sent.text)
+  const inWindow = equal.filter(({ at }) => at > sent.at - 60_000)
+  const newest = inWindow.at(-1)
+  if (newest === undefined) return false
+  const after = model.slice(model.indexOf(newest) + 1)
+  return after.length === 0
+}
+
+test('any conversation over two processes, with Redis remembering or forgetting, stores exactly what the rule says', async () => {
+  const redis = await startRedis()
+  const shared = [
+    await testApp({ REDIS_URL: redis.url }, clock),
+    await testApp({ REDIS_URL: redis.url }, clock),
+  ]
+  const remembered = new Redis(redis.url)
+  // Requests go to a service whose clock is right, because one whose clock is a minute off refuses them.
+  const by = await (await testApp()).actor()
+  const seed = await seedBooking(by)
+  const { user_id, listing_id, room_type_id } = seed
+  const step = fc.record({
+    side: fc.constantFrom('host', 'host', 'guest'),
+    text: fc.constantFrom('Yes.', 'No.'),
+    process: fc.constantFrom(0, 1),
+    pause: fc.constantFrom(1, 1000, 30_000, 59_999, 60_000),
+    forgets: fc.constantFrom(false, false, false, true),
+  })
+  let month = 0
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), async (steps) => {
+      month += 1
+      const stay = { user_id, listing_id, room_type_id, checkin_at: `${2040 + month}-01-01` }
+      const made = await by.send('POST', '/v1/bookings', {
+        body: { ...stay, checkout_at: `${2040 + month}-01-02` },
+      })
+      const id = made.body.data.booking_id
+      const booking = { id, owner_id: by.hostId, user_id, listing_id }
+      const model: ModelMessage[] = []
+      const from = Date.now()
+      let at = 0
+      for (const { side, text, process, pause, forgets } of steps) {
+        at += pause
+        stopped = from + at
+        const app = shared[process] as TestApp
+        if (forgets) await remembered.flushall()
+        const sent =
+          side === 'guest'
+            ? await replyAsGuest(app.live, async () => booking, text)
+            : await sendAsHost(app.live, booking, 'Test host', text)
+        const message = { side, text, at }
+        const isDuplicate = isDuplicateIn(model, message)
+        expect(sent.isDuplicate).toBe(isDuplicate)
+        if (!isDuplicate) model.push(message)
+      }
+      const { body } = await by.send('GET', `${pathOf(id)}?per_page=100`)
+      const told = body.data.messages.map(({ sender, text }: { sender: string; text: string }) => ({
+        sender,
+        text,
+      }))
+      expect(told).toEqual(model.map(({ side, text }) => ({ sender: side, text })))
+    }),
+    runs(30),
+  )
+  stopped = null
+  remembered.disconnect()
+  await redis.stop()
 })
 
 test('twenty concurrent equal messages over two processes store one message, in ten rounds', async () => {
@@ -119,11 +268,13 @@ test('twenty concurrent equal messages over two processes store one message, in 
     )
     expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(201))
     expect(new Set(responses.map((response) => response.body.data.message.id)).size).toBe(1)
+    const duplicates = responses.filter((response) => response.body.meta.duplicate)
+    expect(duplicates).toHaveLength(19)
     expect(await stored(text)).toBe(1)
   }
 })
 
-test('a duplicate is the first message whether Redis remembers it, has forgotten it or is gone', async () => {
+test('a duplicate is the first message whether Redis remembers it, has forgotten it, is frozen or is gone', async () => {
   const redis = await startRedis()
   const shared = await testApp({ REDIS_URL: redis.url }, clock)
   const remembered = new Redis(redis.url)
@@ -133,7 +284,6 @@ test('a duplicate is the first message whether Redis remembers it, has forgotten
   const first = await idOf('Hello')
   await expect.poll(() => remembered.keys('*cache:message:*')).toHaveLength(1)
   expect(await idOf('Hello')).toBe(first)
-  expect(await idOf('Another')).not.toBe(first)
   await remembered.flushall()
   expect(await idOf('Hello')).toBe(first)
   // The database takes precedence over the message in Redis.
@@ -148,9 +298,38 @@ test('a duplicate is the first message whether Redis remembers it, has forgotten
   expect(await idOf('Hello')).not.toBe(second)
   offset = 0
   const last = await idOf('Goodbye')
+  process.kill(redis.pid, 'SIGSTOP')
+  expect(await idOf('Goodbye')).toBe(last)
+  process.kill(redis.pid, 'SIGCONT')
   await redis.stop()
   remembered.disconnect()
   expect(await idOf('Goodbye')).toBe(last)
+  const between = await idOf('Wait')
+  expect(await idOf('Goodbye')).toBeGreaterThan(between)
+})
+
+test('a message that Redis remembers is sent again if another process stored one in between, though Redis saw nothing of it', async () => {
+  const redis = await startRedis()
+  const shared = await testApp({ REDIS_URL: redis.url }, clock)
+  const remembered = new Redis(redis.url)
+  const by = await shared.actor()
+  const { booking_id: id } = await seedBooking(by)
+  const first = await send('Yes.', id, by)
+  await expect.poll(() => remembered.keys('*cache:message:*')).toHaveLength(1)
+  const other = processes[0].url
+  const between = await sender(fetch, other)('POST', pathOf(id), {
+    key: by.key,
+    body: { message: { text: 'No.' } },
+  })
+  expect(between.status).toBe(201)
+  const again = await send('Yes.', id, by)
+  expect(again.body.data.message.id).not.toBe(first.body.data.message.id)
+  expect(again.body.meta).not.toHaveProperty('duplicate')
+  const repeated = await send('Yes.', id, by)
+  expect(repeated.body.data).toEqual(again.body.data)
+  expect(repeated.body.meta.duplicate).toBe(true)
+  remembered.disconnect()
+  await redis.stop()
 })
 
 test('a duplicate in a conversation that was closed meanwhile is 409, though Redis remembers the message', async () => {

@@ -14,7 +14,15 @@ import { createWebhook } from './create.ts'
 import { removeWebhook } from './remove.ts'
 import { resend } from './resend.ts'
 import { rotateSecret } from './rotate.ts'
-import { DeliveryView, Gap, WebhookView, WebhookWithSecret, webhookCreate, webhookPatch } from './schema.ts'
+import {
+  DeliveryView,
+  Gap,
+  TestView,
+  WebhookView,
+  WebhookWithSecret,
+  webhookCreate,
+  webhookPatch,
+} from './schema.ts'
 import { testWebhook } from './send-test.ts'
 import { serializeDelivery, serializeWebhook, showWebhooks } from './serialize.ts'
 
@@ -133,11 +141,12 @@ export function webhookRoutes(app: AppContext) {
       '/:id/test',
       async (context) => {
         const id = parsePathId(context.params.id)
-        return ok(context, serializeDelivery(await testWebhook(app, context.caller, id)))
+        const { delivery, redirectOrigin } = await testWebhook(app, context.caller, id)
+        return ok(context, { ...serializeDelivery(delivery), redirect_origin: redirectOrigin })
       },
       {
         access: { ...accessToOne, errors: ['not_found', 'conflict'] },
-        response: { 200: Envelope(DeliveryView) },
+        response: { 200: Envelope(TestView) },
         detail: {
           operationId: 'testWebhook',
           summary: 'Send a test to a webhook and return the result',
