@@ -19,7 +19,8 @@ COPY tsconfig.json ./
 RUN bun bin/make-downloads.ts && bun bin/make-sbom.ts --system > sbom.json
 
 FROM oven/bun:1.4.5-slim
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
+# `::` serves IPv4 and IPv6, also in a container without IPv6.
+ENV NODE_ENV=production HOST=:: PORT=3000
 WORKDIR /service
 COPY --from=packages /service/node_modules ./node_modules
 COPY package.json ./

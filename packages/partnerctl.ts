@@ -8,16 +8,18 @@ import type { PackageFiles } from './archive.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const guideFolder = join(root, 'docs/guide')
 
-/** The manifest of `@partner-interface/partnerctl`. */
-export const partnerctlManifest = {
-  name: '@partner-interface/partnerctl',
-  version: packageJson.version,
-  description: 'The partner interface from the command line: polls, hints, certification, tools for agents',
-  type: 'module',
-  bin: { partnerctl: 'partnerctl.mjs' },
-  files: ['partnerctl.mjs', 'README.md'],
-  engines: { node: '>=20.3' },
-  license: 'UNLICENSED',
+/** Returns the manifest of `@partner-interface/partnerctl`. */
+export function partnerctlManifest(version: string) {
+  return {
+    name: '@partner-interface/partnerctl',
+    version,
+    description: 'The partner interface from the command line: polls, hints, certification, tools for agents',
+    type: 'module',
+    bin: { partnerctl: 'partnerctl.mjs' },
+    files: ['partnerctl.mjs', 'README.md'],
+    engines: { node: '>=20.3' },
+    license: 'UNLICENSED',
+  }
 }
 
 /** Puts the guide's chapters into the bundle, because the file is installed without the repository. */
@@ -35,11 +37,29 @@ const bundledGuide: BunPlugin = {
 }
 
 /**
+ * Returns a plugin that puts nothing of the project's `package.json` into the bundle except the version that the command
+ * line reports. Otherwise, every change of a development package would make another build.
+ */
+function ownVersion(version: string): BunPlugin {
+  return {
+    name: 'own-version',
+    setup(build) {
+      build.onLoad({ filter: /\/package\.json$/ }, ({ path }) =>
+        path === join(root, 'package.json')
+          ? { contents: JSON.stringify({ version }), loader: 'json' }
+          : undefined,
+      )
+    },
+  }
+}
+
+/**
  * Bundles the partners' commands into one file, which runs in Node 20.3 and later and in Bun (decisions §30).
  *
+ * @param version the version that `partnerctl --version` prints
  * @throws Error if the bundle cannot be made or contains a path of this machine
  */
-export async function bundlePartnerctl(): Promise<string> {
+export async function bundlePartnerctl(version = packageJson.version): Promise<string> {
   const { outputs } = await Bun.build({
     entrypoints: [join(root, 'cli/partner/main.ts')],
     root,
@@ -47,7 +67,7 @@ export async function bundlePartnerctl(): Promise<string> {
     format: 'esm',
     minify: { whitespace: true, syntax: true, identifiers: false },
     banner: '#!/usr/bin/env node',
-    plugins: [bundledGuide],
+    plugins: [bundledGuide, ownVersion(version)],
   })
   const [bundle] = outputs
   if (!bundle || outputs.length > 1) throw new Error('The command line is not one file')
@@ -57,10 +77,10 @@ export async function bundlePartnerctl(): Promise<string> {
 }
 
 /** Returns the files of the package. */
-export async function buildPartnerctl(bundle: string): Promise<PackageFiles> {
+export async function buildPartnerctl(bundle: string, version: string): Promise<PackageFiles> {
   return new Map([
     ['partnerctl.mjs', bundle],
     ['README.md', await readFile(join(root, 'cli/partner/README.md'), 'utf8')],
-    ['package.json', `${JSON.stringify(partnerctlManifest, null, 2)}\n`],
+    ['package.json', `${JSON.stringify(partnerctlManifest(version), null, 2)}\n`],
   ])
 }

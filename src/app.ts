@@ -13,11 +13,13 @@ import { webhookRoutes } from './changes/webhooks/manage/routes.ts'
 import { DomainError } from './core/errors.ts'
 import { traceOfRequest, withTrace } from './core/trace.ts'
 import { clientAddress, isTrustedProxy } from './http/client-address.ts'
+import { ConnectionAges } from './http/connection-ages.ts'
 import type { AppContext } from './http/context.ts'
 import { chooseRequestId } from './http/envelope.ts'
 import { toErrorResponse } from './http/error-response.ts'
 import { addFacts, factsOfUnread, withFacts } from './http/facts.ts'
 import { operationsOf } from './http/operations.ts'
+import { methodsByPath } from './http/other-methods.ts'
 import { requestLog } from './http/request-log.ts'
 import { roots } from './http/roots.ts'
 import { mount, type Routes } from './http/route.ts'
@@ -47,13 +49,19 @@ import { userRoutes } from './stays/users/routes.ts'
 /** Index from which Elysia searches an `https:` URL for the start of its path. */
 const shortestTlsPath = 11
 
-/** Creates the whole service as an Elysia app; the caller decides where it listens. */
+/**
+ * Creates the whole service as an Elysia app; the caller decides where it listens.
+ *
+ * @param drain aborted when the process starts to shut down
+ */
 export function createApp(
   { live, sandbox, metrics }: Pick<OpenContext, 'live' | 'sandbox' | 'metrics'>,
   drain?: AbortSignal,
+  ages = new ConnectionAges(),
 ) {
   const { log, config } = live
   drain?.addEventListener('abort', () => live.heldRequests.end())
+  const methodsAt = methodsByPath(() => app.routes)
   // Elysia's own normalization is off because it runs before validation and would turn null or a list into `{}`. Our
   // `normalizeSent()` runs after validation.
   const app = new Elysia({
@@ -66,11 +74,13 @@ export function createApp(
   })
     .onRequest((context) => addFacts(context, live))
     .onRequest(({ request, set }) => {
-      if (drain?.aborted) set.headers.connection = 'close'
+      const peer = app.server?.requestIP(request)
+      const isOld = peer ? ages.isOld(peer) : false
+      if (drain?.aborted || isOld) set.headers.connection = 'close'
       Object.assign(set.headers, securityHeaders, config.tls && secureTransport)
       if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)
     })
-    .onError((context) => toErrorResponse(withFacts(context), log))
+    .onError((context) => toErrorResponse(withFacts(context), log, methodsAt))
     .use(requestLog(live))
     // If the host name is too short, Elysia looks for the path in the wrong place.
     .onRequest(({ request }) => {
@@ -117,7 +127,7 @@ export function createApp(
   return app
     .use(guideRoutes(config))
     .use(consoleRoutes(config))
-    .use(downloadRoutes(config))
+    .use(downloadRoutes(live))
     .use(docsRoutes(config, () => app))
 }
 

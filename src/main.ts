@@ -1,9 +1,9 @@
 import packageJson from '../package.json' with { type: 'json' }
 import { createApp } from './app.ts'
-import { type Config, ConfigError, describeConfig, readConfig } from './core/config.ts'
+import { type Config, ConfigError, describeConfig, readConfig, serviceUrl } from './core/config.ts'
 import { greet, isEmpty, seedDemo } from './operations/demo.ts'
+import { storeOwnRelease } from './pages/downloads/releases.ts'
 import { openLog } from './platform/log.ts'
-import { isPatched } from './platform/mongo/patched-versions.ts'
 import { expiryOf, type KeyPair, tlsOptionsOf } from './process/certificate.ts'
 import { drainServer, shutdownLimitMilliseconds, whenAskedToStop } from './process/shutdown.ts'
 import { Supervisor, workerVariable } from './process/supervisor.ts'
@@ -54,7 +54,7 @@ async function serve(config: Config): Promise<void> {
   if (!config.redisUrl)
     live.log.warn('REDIS_URL is not set: rate limits are counted per process and not shared')
   const servers = await context.versions()
-  const address = `${tls ? 'https' : 'http'}://${config.host}:${app.server?.port}`
+  const address = serviceUrl({ ...config, port: app.server?.port ?? config.port })
   live.log.info(
     {
       address,
@@ -64,17 +64,14 @@ async function serve(config: Config): Promise<void> {
     },
     'Listening',
   )
-  if (config.production && isFirstWorker && servers.mongodb && !isPatched(servers.mongodb))
-    live.log.warn(
-      { mongodb: servers.mongodb },
-      'This version of MongoDB lacks security fixes: see docs/operations.md, "MongoDB"',
-    )
   if (isFirstWorker) await greet(live, address, demo)
+  if (isFirstWorker) void storeOwnRelease(live)
   notifySupervisor('listening')
 
   const end = await ending
   live.log.info({ reason: end, uptime_s: Math.round(process.uptime()) }, 'Shutting down')
   drain.abort(end)
+  context.flushTraces()
   if (app.server) await drainServer(app.server, end)
   await metrics.leaveWorkers()
   await context.close()
@@ -82,7 +79,8 @@ async function serve(config: Config): Promise<void> {
 }
 
 function failToListen({ host, port }: Config, error: unknown): never {
-  console.error(`Cannot listen on ${host}:${port}: ${(error as Error).message}`)
+  const place = host.includes(':') && !host.startsWith('[') ? `[${host}]:${port}` : `${host}:${port}`
+  console.error(`Cannot listen on ${place}: ${(error as Error).message}`)
   process.exit(1)
 }
 

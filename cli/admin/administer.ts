@@ -16,7 +16,7 @@ import { flag, option } from '../shared/command.ts'
 import { UsageError } from '../shared/errors.ts'
 import { type Columns, printList } from '../shared/output.ts'
 import { drawingStream } from '../shared/streams.ts'
-import { cutToLimit, parseLimit } from '../shared/values.ts'
+import { parseLimit, printUpTo } from '../shared/values.ts'
 
 /** The resources available to an administrator's command. */
 export interface Administration {
@@ -173,7 +173,7 @@ export async function printEntries<T, Row>(
   const limit = parseLimit(args.limit)
   await withDatabase(async (administration) => {
     const found = await find(administration, limit + 1)
-    printList(args, cutToLimit(found, limit, hint).map(toRow), columns)
+    printUpTo(found, limit, { show: (shown) => printList(args, shown.map(toRow), columns), hint })
   })
 }
 

@@ -65,6 +65,7 @@ const deliveries = command({
       printList(args, rows, {
         ID: 'id',
         EVENT: 'event',
+        BOOKING: 'booking_id',
         STATUS: 'status',
         ATTEMPTS: 'attempts',
         RESPONSE: 'response_status',

@@ -16,6 +16,7 @@ import { reasonOf } from '../shared/file-errors.ts'
 import { note, visible } from '../shared/output.ts'
 import { readText } from '../shared/values.ts'
 import { describeConnectionError } from './format-error.ts'
+import { requireKey } from './key.ts'
 import { findProfile, requireSafeAddress } from './profiles.ts'
 import { keepFromProxy } from './proxy.ts'
 import { roots } from './service.ts'
@@ -134,7 +135,7 @@ interface Settings {
   key: string
 }
 
-/** @throws UsageError if there is no key, or the profile's key would be sent to another address */
+/** @throws UsageError if there is no key, if it has another form, or if the profile's key would be sent elsewhere */
 async function settingsOf(options: ClientOptions): Promise<Settings> {
   const profile = await findProfile(options.profile)
   const elsewhere = options['base-url'] ?? process.env.PARTNER_BASE_URL
@@ -150,7 +151,8 @@ async function settingsOf(options: ClientOptions): Promise<Settings> {
       `The key of the profile "${profile.name}" is only sent to ${profile.base_url}: leave out --base-url and PARTNER_BASE_URL, or use another key with PARTNER_API_KEY or --key-file`,
     )
   requireSafeAddress(profile.base_url)
-  return { base: profile.base_url, isSandbox, key: profile.key }
+  const key = requireKey(profile.key, `the profile "${profile.name}"`)
+  return { base: profile.base_url, isSandbox, key }
 }
 
 /** Returns an address without trailing slashes and without `/v1` or `/sandbox`, to which requests can be sent. */
@@ -162,16 +164,24 @@ function addressOf(base: string): string {
   return address.slice(0, address.length - (root?.length ?? 0))
 }
 
-/** Reads the key from the command's options or environment; undefined if neither has one. */
+/**
+ * Reads the key from the command's options or environment; undefined if neither has one.
+ *
+ * @throws UsageError for a file that cannot be read, and for anything but a key
+ */
 async function readOwnKey(options: ClientOptions): Promise<string | undefined> {
-  if (options['key-file']) return readKeyFile(options['key-file'])
-  return options.profile ? undefined : process.env.PARTNER_API_KEY?.trim() || undefined
+  const file = options['key-file']
+  if (file) return requireKey(await readKeyFile(file), `"${file}"`)
+  const key = options.profile ? undefined : process.env.PARTNER_API_KEY?.trim()
+  return key ? requireKey(key, 'PARTNER_API_KEY') : undefined
 }
 
 async function readKeyFile(path: string): Promise<string> {
   const { mode } = await stat(path).catch((error) => {
     throw new UsageError(`Cannot read "${path}": ${reasonOf(error)}`)
   })
-  if ((mode & 0o077) !== 0) throw new UsageError(`Others can read "${path}"; run: chmod 600 ${path}`)
+  // On Windows, the mode says nothing about who can read a file.
+  if ((mode & 0o077) !== 0 && process.platform !== 'win32')
+    throw new UsageError(`Others can read "${path}"; run: chmod 600 ${path}`)
   return (await readText(path)).trim()
 }

@@ -1,4 +1,10 @@
-import { ArgumentError, ConnectionError, PartnerError, type Problem } from '../../client/src/index.ts'
+import {
+  ArgumentError,
+  ConnectionError,
+  describeNetworkError,
+  PartnerError,
+  type Problem,
+} from '../../client/src/index.ts'
 import { exitCode } from '../shared/errors.ts'
 import { type Explanation, explainError, explainUsage, withProblems } from '../shared/format-error.ts'
 import { visible } from '../shared/output.ts'
@@ -17,9 +23,16 @@ export function formatError(error: unknown): Explanation {
 }
 
 /** Returns a sentence that tells the user why a request got no response from the service. */
-export function describeConnectionError({ message, root, status, cause }: ConnectionError): string {
+export function describeConnectionError({
+  message,
+  root,
+  status,
+  cause,
+  networkCause,
+}: ConnectionError): string {
   if (root === undefined) return message
-  if (status === undefined) return `Cannot reach ${root}: ${(cause as Error).message}`
+  if (status === undefined) return `Cannot reach ${root}: ${describeNetworkError(cause)}`
+  if (networkCause !== undefined) return `${root} dropped the connection: ${describeNetworkError(cause)}`
   if (status >= 400) return `${root} responded ${status}`
   if (status < 300) return `The response of ${root} is not from the partner interface`
   return `${root} redirects to another address; use the address of the service itself`

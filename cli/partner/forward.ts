@@ -1,4 +1,4 @@
-import { signWebhook } from '../../client/src/index.ts'
+import { describeNetworkError, isLasting, networkCauseOf, signWebhook } from '../../client/src/index.ts'
 import { sleep } from './client.ts'
 import type { HintEvent } from './hint.ts'
 
@@ -11,6 +11,8 @@ export interface ForwardedHint {
   attempts: number
   /** Response status of the last attempt; null if it got no response. */
   response_status: number | null
+  /** Why the last attempt got no response; null if it got one. */
+  error: string | null
   /** Duration of the last attempt, in milliseconds. */
   milliseconds: number
 }
@@ -27,7 +29,10 @@ export interface Receiver {
   stop: AbortSignal
 }
 
-/** Delivers a hint in up to three attempts, with pauses of 1 s and 3 s between them. Only a 2xx status is a success. */
+/**
+ * Delivers a hint in up to three attempts, with pauses of 1 s and 3 s between them. Only a 2xx status is a success. A bad
+ * certificate ends the delivery, because another attempt would fail too.
+ */
 export async function forward(
   receiver: Receiver,
   event: HintEvent,
@@ -36,7 +41,7 @@ export async function forward(
 ): Promise<ForwardedHint> {
   const id = `msg_${crypto.randomUUID()}`
   for (let attempt = 1; ; attempt += 1) {
-    const { status, milliseconds } = await send(receiver, id, body)
+    const { status, error, isFinal, milliseconds } = await send(receiver, id, body)
     const isDelivered = status !== null && status >= 200 && status < 300
     const tried: ForwardedHint = {
       id,
@@ -45,9 +50,10 @@ export async function forward(
       status: isDelivered ? 'delivered' : 'failed',
       attempts: attempt,
       response_status: status,
+      error,
       milliseconds,
     }
-    if (isDelivered || attempt === attempts) return tried
+    if (isDelivered || isFinal || attempt === attempts) return tried
     await sleep(firstPauseSeconds * 3 ** (attempt - 1), receiver.stop)
     if (receiver.stop.aborted) return tried
   }
@@ -68,13 +74,17 @@ async function send({ url, secret, stop }: Receiver, id: string, body: string) {
     redirect: 'manual',
     signal: AbortSignal.any([stop, timeout]),
   } as const
-  const status = await fetch(url, init).then(
+  const outcome = await fetch(url, init).then(
     (response) => {
       // The status is known, so it counts even if the connection is reset before the body has been read.
       response.body?.cancel().catch(() => {})
-      return response.status
+      return { status: response.status, error: null, isFinal: false }
     },
-    () => null,
+    (error) => ({
+      status: null,
+      error: describeNetworkError(error),
+      isFinal: isLasting(networkCauseOf(error)),
+    }),
   )
-  return { status, milliseconds: Math.round(performance.now() - start) }
+  return { ...outcome, milliseconds: Math.round(performance.now() - start) }
 }

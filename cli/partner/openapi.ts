@@ -1,23 +1,49 @@
+import { describeNetworkError } from '../../client/src/index.ts'
 import { UsageError } from '../shared/errors.ts'
+import { parseJson } from '../shared/values.ts'
 import { keepFromProxy } from './proxy.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: OpenAPI documents are plain JSON trees
+// biome-ignore lint/suspicious/noExplicitAny: documents are plain JSON trees
 export type Json = any
 
 const timeoutMilliseconds = 30_000
 
+/** The metadata of this program's package (decisions §30). */
+export const packagePath = '/npm/@partner-interface/partnerctl'
+
 /**
- * Requests an OpenAPI document, which needs no key.
+ * Requests an OpenAPI document or the metadata of this program's package, which need no key.
  *
+ * @param stop ends the request early when aborted
  * @throws UsageError unless the service at `base` sends it
  */
-export async function fetchDocument(base: string, path: `/openapi${string}.json`): Promise<Json> {
-  keepFromProxy(base)
-  try {
-    const signal = AbortSignal.timeout(timeoutMilliseconds)
-    const response = await fetch(`${base}${path}`, { redirect: 'manual', signal })
-    return JSON.parse(await response.text())
-  } catch (cause) {
-    throw new UsageError(`Cannot read ${base}${path}; check PARTNER_BASE_URL`, { cause })
-  }
+export async function fetchDocument(
+  base: string,
+  path: `/openapi${string}.json` | typeof packagePath,
+  stop?: AbortSignal,
+): Promise<Json> {
+  const address = `${base}${path}`
+  const document = parseJson(await fetchText(address, stop))
+  if (document === undefined)
+    throw new UsageError(`Cannot read ${address}: the response is not JSON; check PARTNER_BASE_URL`)
+  return document
+}
+
+/**
+ * Requests a text of the service, which needs no key.
+ *
+ * @throws UsageError unless the address sends it
+ */
+export async function fetchText(address: string, stop?: AbortSignal): Promise<string> {
+  keepFromProxy(address)
+  return readAddress(address, stop).catch((cause) => {
+    throw new UsageError(`Cannot read ${address}: ${describeNetworkError(cause)}; check PARTNER_BASE_URL`)
+  })
+}
+
+async function readAddress(address: string, stop: AbortSignal | undefined): Promise<string> {
+  const timeout = AbortSignal.timeout(timeoutMilliseconds)
+  const signal = stop ? AbortSignal.any([stop, timeout]) : timeout
+  const response = await fetch(address, { redirect: 'manual', signal })
+  return response.text()
 }

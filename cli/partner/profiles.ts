@@ -1,9 +1,10 @@
 import { mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../shared/errors.ts'
 import { isMissingFile, reasonOf } from '../shared/file-errors.ts'
-import { FileLockedError, lockFile } from './file-lock.ts'
+import { decodeText } from '../shared/utf8.ts'
+import { claimFile, describeHolder, FileClaimedError, NoClaimError } from './file-claim.ts'
+import { configFolder } from './folders.ts'
 import { isLoopback } from './proxy.ts'
 
 /** An address, a key and an environment, stored under a name. */
@@ -19,9 +20,24 @@ export interface Profiles {
   profiles: Record<string, Profile>
 }
 
-function file(): string {
-  const base = process.env.XDG_CONFIG_HOME || join(homedir(), '.config')
-  return join(base, 'partnerctl', 'profiles.json')
+/** Returns the path of the file; undefined if the user has no folder for it. */
+function findFile(): string | undefined {
+  const folder = configFolder()
+  return folder && join(folder, 'profiles.json')
+}
+
+/**
+ * Returns the path of the file.
+ *
+ * @throws Error if the user has no folder for it
+ */
+export function requireProfilesFile(): string {
+  const file = findFile()
+  if (file === undefined)
+    throw new Error(
+      'There is no home folder to keep profiles in: set HOME or XDG_CONFIG_HOME to an absolute path',
+    )
+  return file
 }
 
 /**
@@ -39,22 +55,25 @@ export function requireSafeAddress(address: string): void {
 }
 
 /**
- * Reads all profiles of this user; none if there is no file.
+ * Reads all profiles of this user; none if there is no file, or no folder for it.
  *
  * @throws Error for a file that cannot be read or is not a profiles file. It must not count as empty, because the next
  * login would replace it.
  */
 export async function readProfiles(): Promise<Profiles> {
-  const path = file()
-  const text = await readFile(path, 'utf8').catch((error) => {
+  const path = findFile()
+  if (path === undefined) return noProfiles
+  const bytes = await readFile(path).catch((error) => {
     if (isMissingFile(error)) return undefined
     throw new Error(`Cannot read the profiles in "${path}": ${reasonOf(error)}`)
   })
-  if (text === undefined) return { current: null, profiles: {} }
-  const found = parseJson(text)
+  if (bytes === undefined) return noProfiles
+  const found = parseJson(decodeText(bytes, `"${path}"`))
   if (!isProfiles(found)) throw new Error(`"${path}" is not a profiles file; move it away, then log in again`)
   return found
 }
+
+const noProfiles: Profiles = { current: null, profiles: {} }
 
 function parseJson(text: string): unknown {
   try {
@@ -80,31 +99,38 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** Maximum time that a change waits for other processes' changes, in milliseconds. Each of those takes a few. */
-const lockMilliseconds = 10_000
+const claimMilliseconds = 10_000
 
 /**
- * Replaces the profiles with the result of `change`, in a file that only this user can read. Locks the file meanwhile,
+ * Replaces the profiles with the result of `change`, in a file that only this user can read. Claims the file meanwhile,
  * so that no other process's change is lost.
  *
  * @returns the new profiles
  * @throws Error that names the file, if it cannot be read or written; nothing is changed then
  */
 export async function changeProfiles(change: (profiles: Profiles) => Profiles): Promise<Profiles> {
-  const path = await target(file())
+  const path = await target(requireProfilesFile())
   const cannotWrite = (error: unknown): never => {
-    if (error instanceof FileLockedError)
-      throw new Error(`Process ${error.holder} is changing the profiles in "${path}"; try again`)
+    if (error instanceof FileClaimedError) throw new Error(explainClaimed(path, error))
+    if (error instanceof NoClaimError)
+      throw new Error(`Cannot write the profiles in "${path}": ${error.reason}`)
     throw new Error(`Cannot write the profiles in "${path}": ${reasonOf(error)}`)
   }
   await mkdir(dirname(path), { recursive: true, mode: 0o700 }).catch(cannotWrite)
-  const unlock = await lockFile(path, lockMilliseconds).catch(cannotWrite)
+  const claim = await claimFile(path, claimMilliseconds).catch(cannotWrite)
   try {
     const changed = change(await readProfiles())
+    claim.require()
     await replaceFile(path, JSON.stringify(changed, null, 2)).catch(cannotWrite)
     return changed
   } finally {
-    await unlock()
+    await claim.release()
   }
+}
+
+function explainClaimed(path: string, { holder, endsInSeconds }: FileClaimedError): string {
+  const when = endsInSeconds === null ? 'try again' : `try again in ${endsInSeconds} s`
+  return `Another command (${describeHolder(holder)}) is changing the profiles in "${path}"; ${when}`
 }
 
 /**
@@ -150,6 +176,7 @@ export async function findProfile(
   if (wanted === undefined) return undefined
   const profile = Object.hasOwn(profiles, wanted) ? profiles[wanted] : undefined
   if (!profile && name !== undefined) {
+    requireProfilesFile()
     throw new UsageError(
       `There is no profile "${name}"; the profiles are ${Object.keys(profiles).join(', ') || 'none'}`,
     )

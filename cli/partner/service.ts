@@ -28,8 +28,9 @@ export const allPermissions = [
 /** The statuses that a booking can have. */
 export const bookingStatuses: readonly string[] = ['pending', 'confirmed', 'cancelled']
 
-/** An API key (decisions §3): `pis_`, 32 random base62 characters, and a checksum of 6 characters. */
-const apiKey = /pis_[0-9A-Za-z]{38}/g
+/** Pattern of an API key (decisions §3): `pis_`, 32 random base62 characters, and a checksum of 6 characters. */
+export const apiKeyForm = 'pis_[0-9A-Za-z]{38}'
+const apiKey = new RegExp(apiKeyForm, 'g')
 
 /** Returns the text with every API key replaced with `…`. */
 export function hideApiKeys(text: string): string {

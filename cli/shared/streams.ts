@@ -1,4 +1,4 @@
-import { write, writeSync } from 'node:fs'
+import { constants, fstatSync, readFileSync, statSync, write, writeSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import { getSystemErrorMap, promisify } from 'node:util'
@@ -49,6 +49,23 @@ export class OutputStream {
   get columns(): number | undefined {
     if (!this.isTerminal) return undefined
     return (this.name === 'standard output' ? process.stdout : process.stderr).columns || undefined
+  }
+
+  /**
+   * True if the process was probably started with this stream closed. Node and Bun then open `/dev/null` for reading and
+   * writing in its place, whereas a shell opens it for writing alone. Some programs that discard the output of others also
+   * open it for both. False where `/proc` is missing.
+   */
+  get isReplaced(): boolean {
+    try {
+      const { rdev } = fstatSync(this.descriptor)
+      if (rdev !== statSync('/dev/null').rdev) return false
+      const facts = readFileSync(`/proc/self/fdinfo/${this.descriptor}`, 'utf8')
+      const [, flags = '0'] = /^flags:\s*([0-7]+)$/m.exec(facts) ?? []
+      return (Number.parseInt(flags, 8) & constants.O_RDWR) !== 0
+    } catch {
+      return false
+    }
   }
 
   /** True while a write waits for a slow reader. */

@@ -4,6 +4,7 @@ import { option } from './command.ts'
 import { UsageError } from './errors.ts'
 import { reasonOf } from './file-errors.ts'
 import { note } from './output.ts'
+import { decodeText } from './utf8.ts'
 
 /** Returns true for a positive integer below 2^53, written in digits without leading zeros. */
 export function isIdText(text: string): boolean {
@@ -87,26 +88,31 @@ export function parseLimit(text: string): number {
 }
 
 /**
- * Returns the first `limit` entries; a note on standard error says if there are more.
+ * Prints the first `limit` entries; a note on standard error says if there are more. The note comes afterwards, because
+ * it must not precede the reason if the entries cannot be written (decisions §15).
  *
  * @param found results of a query for `limit + 1` entries
  */
-export function cutToLimit<T>(found: T[], limit: number, hint: (last: T) => string): T[] {
+export function printUpTo<T>(
+  found: T[],
+  limit: number,
+  { show, hint }: { show: (shown: T[]) => void; hint: (last: T) => string },
+): void {
   const shown = found.slice(0, limit)
+  show(shown)
   if (found.length > limit) note(`There are more than ${limit}; ${hint(shown[limit - 1] as T)}`)
-  return shown
 }
 
 /**
  * Reads the text of a file, or standard input for `-`, without its byte order mark.
  *
- * @throws UsageError for a file that cannot be read
+ * @throws UsageError for a file that cannot be read, or is not UTF-8
  */
 export async function readText(file: string): Promise<string> {
   const bytes = await (file === '-' ? buffer(process.stdin) : readFile(file)).catch((error) => {
     throw new UsageError(`Cannot read "${file}": ${reasonOf(error)}`)
   })
-  return new TextDecoder().decode(bytes)
+  return decodeText(bytes, file === '-' ? 'Standard input' : `"${file}"`)
 }
 
 /** Parses JSON, or returns undefined for any other text. */

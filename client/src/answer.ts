@@ -1,4 +1,5 @@
 import { ConnectionError, PartnerError, type Problem } from './errors.ts'
+import { isLasting, isUnsent } from './network-cause.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: data as the service sends it; each method declares its type
 export type Json = any
@@ -88,14 +89,13 @@ function retryPolicyFor(status: number, retryAfterSeconds: number | undefined): 
 /** Returns the failure for an attempt that got no response, or whose connection dropped mid-response. */
 export function failureOf(cause: unknown, root: string, what: string, status: number | undefined): Failure {
   const error = new ConnectionError(`${root} ${what}`, status, undefined, { cause, root })
-  return { error, retryPolicy: isRefused(cause) ? 'always' : 'if harmless' }
+  return { error, retryPolicy: retryPolicyForLost(error) }
 }
 
-/** True if no connection was established, so nothing was sent. Each runtime reports this differently. */
-function isRefused(error: unknown): boolean {
-  const { code, message, cause } = (error ?? {}) as { code?: string; message?: string; cause?: unknown }
-  if (/^(ECONNREFUSED|ConnectionRefused|ENOTFOUND|EAI_AGAIN)$/.test(code ?? '')) return true
-  return /connection refused/i.test(message ?? '') || (cause !== undefined && isRefused(cause))
+/** Classifies an attempt that got no complete response. A bad certificate is no outage, so waiting does not help. */
+function retryPolicyForLost({ networkCause }: ConnectionError): Failure['retryPolicy'] {
+  if (isLasting(networkCause)) return 'never'
+  return isUnsent(networkCause) ? 'always' : 'if harmless'
 }
 
 function parse(text: string): Json {

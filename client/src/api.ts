@@ -1580,7 +1580,7 @@ export interface components {
              * @description Kind of finding
              * @enum {string}
              */
-            code: "feed_unread" | "consumer_behind" | "webhook_off" | "webhook_failing" | "key_expires" | "limit_reached" | "requests_refused" | "listing_without_price" | (string & {});
+            code: "feed_unread" | "position_ahead" | "consumer_behind" | "webhook_off" | "webhook_failing" | "key_expires" | "limit_reached" | "requests_refused" | "writes_refused" | "listing_without_price" | (string & {});
             /**
              * @description `failing` needs somebody now, `warning` can wait until the morning
              * @enum {string}
@@ -1599,7 +1599,7 @@ export interface components {
              */
             guide: string;
             /**
-             * @description Feed that is not read or acknowledged
+             * @description Feed that the finding is about
              * @enum {string}
              */
             feed?: "bookings" | "messages" | (string & {});
@@ -1611,6 +1611,8 @@ export interface components {
             pending?: number;
             /** @description Id of the webhook */
             webhook_id?: number;
+            /** @description Operation that is refused, such as `createBooking` */
+            operation_id?: string;
             /**
              * Format: date-time
              * @description Time at which the key expires
@@ -1618,7 +1620,7 @@ export interface components {
             expires_at?: string;
             /** @description Number of requests of the last 60 minutes that exceeded the rate limit */
             limited?: number;
-            /** @description Number of requests of the last 60 minutes that were refused */
+            /** @description Number of refused requests: of the last 60 minutes or, for `writes_refused`, since the last success, up to 100, which means that many or more */
             refused?: number;
             /** @description Ids of the listings, ascending, at most 20 */
             listing_ids?: number[];
@@ -3136,6 +3138,10 @@ export interface components {
             id: string;
             /** @description Event that triggered the delivery */
             event: string;
+            /** @description Id of the booking; null for a test and for an alarm */
+            booking_id: number | null;
+            /** @description Id of the message; null if the event is not `message.created` */
+            message_id: number | null;
             /**
              * @description Status of the delivery; `delivered` without a `response_status` if a fault or a certification held back the hint
              * @enum {string}
@@ -3149,7 +3155,7 @@ export interface components {
             milliseconds: number | null;
             /** @description Reason why the last attempt got no response: `timeout`, `connection` or `address`; null otherwise */
             error: string | null;
-            /** @description Cause of a `connection` error: `refused`, `reset`, `tls` or `dns`; null if it is unknown */
+            /** @description Cause of a `connection` error: `refused`, `reset` or `dns`, for a certificate `chain_incomplete` (the receiver does not send all intermediate certificates), `untrusted`, `name_mismatch` or `expired`, and `tls` for any other fault of the handshake. `redirect` if the response was a redirect, which is not followed. Null otherwise, and if the cause is unknown */
             error_detail: string | null;
             /** @description Sandbox fault injected into the first attempt; null for none */
             fault: string | null;
@@ -3169,6 +3175,40 @@ export interface components {
             events?: ("booking.changed" | "message.created" | "alarm.opened" | "alarm.resolved")[];
             /** @description True to turn the webhook on, false to turn it off */
             enabled?: boolean;
+        };
+        WebhookTest: {
+            /** @description Id of the delivery, sent as its `webhook-id` */
+            id: string;
+            /** @description Event that triggered the delivery */
+            event: string;
+            /** @description Id of the booking; null for a test and for an alarm */
+            booking_id: number | null;
+            /** @description Id of the message; null if the event is not `message.created` */
+            message_id: number | null;
+            /**
+             * @description Status of the delivery; `delivered` without a `response_status` if a fault or a certification held back the hint
+             * @enum {string}
+             */
+            status: "waiting" | "delivered" | "failed" | (string & {});
+            /** @description Number of attempts so far */
+            attempts: number;
+            /** @description HTTP status of the response to the last attempt; null if there was none */
+            response_status: number | null;
+            /** @description Duration of the last attempt in milliseconds; null before the first attempt */
+            milliseconds: number | null;
+            /** @description Reason why the last attempt got no response: `timeout`, `connection` or `address`; null otherwise */
+            error: string | null;
+            /** @description Cause of a `connection` error: `refused`, `reset` or `dns`, for a certificate `chain_incomplete` (the receiver does not send all intermediate certificates), `untrusted`, `name_mismatch` or `expired`, and `tls` for any other fault of the handshake. `redirect` if the response was a redirect, which is not followed. Null otherwise, and if the cause is unknown */
+            error_detail: string | null;
+            /** @description Sandbox fault injected into the first attempt; null for none */
+            fault: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the next attempt; null if there is none, and while an attempt is in progress
+             */
+            next_attempt_at: string | null;
+            /** @description Origin of the address that the response redirected to; null if it did not. It is shown only here, and not stored */
+            redirect_origin: string | null;
         };
         WebhookWithSecret: {
             /** @description Id of the webhook */
@@ -3275,7 +3315,7 @@ export interface operations {
                 per_page?: number;
                 /** @description `next_cursor` of the previous page; valid only for the same key. It keeps `per_page` and the filters, which may be omitted but must not differ from those of the cursor */
                 cursor?: string;
-                /** @description Statuses to include: `2xx` to `5xx`, a number, or `unanswered` for requests that a sandbox fault left without a response; may be repeated; at most 20 entries */
+                /** @description Statuses to include: `2xx` to `5xx`, a number, or `unanswered` for requests that a sandbox fault left without a response; may be repeated, or have several words separated by commas; at most 20 entries */
                 status?: string[];
                 /** @description `X-Request-Id` of the request to include */
                 request_id?: string;
@@ -3489,7 +3529,7 @@ export interface operations {
                 sort?: "id" | "name" | "updated_at" | "listing_status";
                 /** @description Direction of `sort`; if absent, `desc` for `updated_at` and `asc` for other fields */
                 order?: "asc" | "desc";
-                /** @description Statuses to include; may be repeated; at most 100 entries */
+                /** @description Statuses to include; may be repeated, or have several words separated by commas; at most 100 entries */
                 listing_status?: ("draft" | "pending" | "published" | "inactive")[];
                 /** @description Text that the name of the listing must contain, case-insensitive */
                 q?: string;
@@ -4264,6 +4304,13 @@ export interface operations {
                             /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
                             ignored?: string[];
                             pagination: components["schemas"]["FeedPagination"];
+                            /**
+                             * @description True if the position sent is more than five minutes ahead of both the feed and the clock, so that the page cannot show anything: it comes from another service, or from before a restore. Otherwise absent
+                             * @constant
+                             */
+                            ahead?: true;
+                            /** @description Version of the newest row in the feed, null if there is none; present only with `ahead` */
+                            newest_version?: string | null;
                         };
                     };
                 };
@@ -4328,6 +4375,13 @@ export interface operations {
                             /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
                             ignored?: string[];
                             pagination: components["schemas"]["FeedPagination"];
+                            /**
+                             * @description True if the position sent is more than five minutes ahead of both the feed and the clock, so that the page cannot show anything: it comes from another service, or from before a restore. Otherwise absent
+                             * @constant
+                             */
+                            ahead?: true;
+                            /** @description Version of the newest row in the feed, null if there is none; present only with `ahead` */
+                            newest_version?: string | null;
                         };
                     };
                 };
@@ -5001,7 +5055,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["WebhookDelivery"];
+                        data: components["schemas"]["WebhookTest"];
                         /** @description Metadata of the response */
                         meta: {
                             /** @description Id of the request, to quote when contacting support */

@@ -1,3 +1,5 @@
+import { type NetworkCause, networkCauseOf } from './network-cause.ts'
+
 /** One invalid field of a request. */
 export interface Problem {
   /** Path of the field, such as `data.0.base_price`. */
@@ -55,6 +57,48 @@ class ServiceError extends Error implements Omit<ErrorFacts, 'message'> {
     this.rawType = rawType
     Object.assign(this, facts)
   }
+
+  /**
+   * Returns those of the sent items that a bulk write was refused for: at a path `data.<index>`, or because their listing
+   * or room type is not the host's. Leave them out to send the rest. Empty if the error is about something else.
+   *
+   * @param items `data` as it was sent
+   */
+  refusedItems<T extends BulkItem>(items: readonly T[]): T[] {
+    const indexes = new Set<number>()
+    const listings = new Set<string>()
+    const roomTypes = new Set<string>()
+    for (const { path, message } of this.errors) {
+      const index = /^data\.(\d+)(?:\.|$)/.exec(path)?.[1]
+      if (index !== undefined) indexes.add(Number(index))
+      if (/^unauthorized_listing_ids\.\d+$/.test(path)) listings.add(message)
+      if (path === 'invalid_room_types') for (const pair of pairsIn(message)) roomTypes.add(pair)
+    }
+    return items.filter(
+      (item, index) =>
+        indexes.has(index) || listings.has(String(item.listing_id)) || roomTypes.has(pairOf(item)),
+    )
+  }
+}
+
+/** An item of a bulk write of availability or prices. */
+export interface BulkItem {
+  listing_id: number | string
+  room_type_id: number | string
+}
+
+function pairOf({ listing_id, room_type_id }: BulkItem): string {
+  return `${listing_id}/${room_type_id}`
+}
+
+/** Returns the pairs of listing and room type that the service lists as JSON in one message. */
+function pairsIn(message: string): string[] {
+  try {
+    const listed = JSON.parse(message)
+    return Array.isArray(listed) ? listed.map(pairOf) : []
+  } catch {
+    return []
+  }
 }
 
 type OfType<T extends ErrorType, More = unknown> = T extends ErrorType
@@ -81,6 +125,8 @@ export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
   /** Address that the request was sent to, with `/v1` or `/sandbox`. */
   readonly root: string | undefined
+  /** Why no complete response arrived; undefined if the runtime does not say, or if there was a response. */
+  readonly networkCause: NetworkCause | undefined
   constructor(
     message: string,
     /** Status of the response; undefined if there was none. */
@@ -90,5 +136,6 @@ export class ConnectionError extends Error {
   ) {
     super(message, options)
     this.root = root
+    this.networkCause = networkCauseOf(options.cause)
   }
 }

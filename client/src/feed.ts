@@ -29,13 +29,27 @@ export interface FeedPace {
   per_page?: number | undefined
   /** Called with each page that has changes, before its first change is yielded. */
   onPage?: ((page: FeedPage<unknown>) => void) | undefined
+  /** Called when a position turns out to be ahead of the feed, which cannot show anything then. Once per time. */
+  onAhead?: ((ahead: Ahead) => void) | undefined
+}
+
+/** A position that the feed has never reached: it is from another service, or from before a restore. */
+export interface Ahead {
+  /** The position that was sent; undefined with a consumer. */
+  after: string | undefined
+  /** Version of the newest row in the feed; null if there is none. */
+  newestVersion: string | null
 }
 
 export interface FeedPage<T> {
   items: T[]
-  /** Version to continue after once the page's items have been handled. */
+  /**
+   * Version to continue after once the page's items have been handled. On a page that is ahead of the feed, the position
+   * that was sent; empty with a consumer.
+   */
   checkpoint: string
-  meta: Answer['meta']
+  /** `meta` of the response. `ahead` is true and `newest_version` is set if the position is ahead of the feed. */
+  meta: Answer['meta'] & { ahead?: true; newest_version?: string | null }
 }
 
 interface Source<T> {
@@ -79,7 +93,7 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
     private readonly source: Source<T>,
     private readonly options: FeedPosition<object> & FeedPace & { include?: string | undefined },
   ) {
-    const { consumer, wait, pauseSeconds, signal, per_page, onPage, include, ...others } = options
+    const { consumer, wait, pauseSeconds, signal, per_page, onPage, onAhead, include, ...others } = options
     const filter = Object.entries(others).find(([, value]) => value !== undefined && value !== null)
     if (consumer !== undefined && filter)
       throw new TypeError(`A consumer follows a whole feed: leave out "${filter[0]}"`)
@@ -103,13 +117,14 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
   }
 
   /**
-   * Iterates over the changes page by page. Each page is acknowledged when the next page is requested. A loop that
+   * Iterates over the changes page by page, and yields an empty page once if the position turns out to be ahead of the
+   * feed (`meta.ahead`). Each page is acknowledged when the next page is requested. A loop that
    * leaves a page in the middle can acknowledge what it has handled with {@link acknowledge}.
    */
   async *pages(): AsyncGenerator<FeedPage<T>, void, undefined> {
     for await (const page of this.walk()) {
       yield page
-      await this.acknowledge(page.checkpoint)
+      if (!page.meta.ahead) await this.acknowledge(page.checkpoint)
     }
     this.options.signal?.throwIfAborted()
   }
@@ -130,9 +145,10 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
   }
 
   private async *walk(): AsyncGenerator<FeedPage<T>, void, undefined> {
-    const { consumer, after, wait, signal, onPage } = this.options
+    const { consumer, after, wait, signal, onPage, onAhead } = this.options
     const { pauseSeconds = Math.min(earlyPauseSeconds, wait ?? 0) } = this.options
     let checkpoint = after ?? undefined
+    let wasAhead = false
     // Creates the consumer if it does not exist; an existing consumer keeps its position.
     if (consumer !== undefined) await this.put(null, { ...unlimitedRetries, signal })
     for (;;) {
@@ -146,7 +162,11 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
         const page = { items, checkpoint, meta }
         onPage?.(page)
         yield page
+      } else if (meta.ahead && !wasAhead) {
+        onAhead?.({ after: checkpoint, newestVersion: meta.newest_version })
+        yield { items, checkpoint: checkpoint ?? '', meta }
       }
+      wasAhead = meta.ahead === true
       if (consumer !== undefined) checkpoint = undefined
       if (meta.pagination?.next_cursor) {
         await sleep(rateLimitPause(response.headers), signal)
@@ -160,7 +180,7 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
   }
 
   private read(updated_after: string | undefined): Promise<Answer> {
-    const { after: _, pauseSeconds: __, onPage: ___, signal, ...query } = this.options
+    const { after: _, pauseSeconds: __, onPage: ___, onAhead: ____, signal, ...query } = this.options
     return this.transport.send('GET', this.source.path, {
       query: { per_page: 100, ...query, updated_after },
       signal,

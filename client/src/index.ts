@@ -4,8 +4,16 @@ export type { Client, SandboxClient } from './client.ts'
 export { createClient } from './client.ts'
 export { isCalendarDate, isVersion } from './dates.ts'
 export { type DigestedBooking, type DigestSummary, digestBookings, type OwnDigest } from './digest.ts'
-export { ArgumentError, ConnectionError, type ErrorType, PartnerError, type Problem } from './errors.ts'
-export type { Feed, FeedFilters, FeedPace, FeedPage, FeedPosition } from './feed.ts'
+export {
+  ArgumentError,
+  type BulkItem,
+  ConnectionError,
+  type ErrorType,
+  PartnerError,
+  type Problem,
+} from './errors.ts'
+export type { Ahead, Feed, FeedFilters, FeedPace, FeedPage, FeedPosition } from './feed.ts'
+export { describeNetworkError, isLasting, type NetworkCause, networkCauseOf } from './network-cause.ts'
 export { fetchPublicKeys } from './public-keys.ts'
 export { WebhookError } from './secret.ts'
 export { signWebhook, type WebhookMessage } from './sign.ts'

@@ -1,4 +1,5 @@
 import { ConnectionError } from './errors.ts'
+import { describeNetworkError } from './network-cause.ts'
 
 const timeoutMs = 30_000
 const maxBytes = 64 * 1024
@@ -20,7 +21,7 @@ export async function fetchPublicKeys(baseUrl: string): Promise<unknown> {
     if (status !== 200) throw new Error(`answered ${status || 'with a redirect'}`)
     return JSON.parse(await readText(response))
   } catch (cause) {
-    const message = `Cannot read public keys from ${address}: ${(cause as Error).message}`
+    const message = `Cannot read public keys from ${address}: ${describeNetworkError(cause)}`
     throw new ConnectionError(message, status, undefined, { cause })
   }
 }

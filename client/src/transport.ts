@@ -1,5 +1,6 @@
 import { type Answer, type Failure, failureOf, type Json, readAnswer } from './answer.ts'
 import { ArgumentError, type ConnectionError, PartnerError } from './errors.ts'
+import { describeNetworkError } from './network-cause.ts'
 import { mayRepeat, type Repeatable, retryPause, sleep, takesKey } from './retry.ts'
 
 /** Options of a client. */
@@ -72,7 +73,8 @@ export class Transport {
     if (!/^https?:\/\/[^?#]+$/.test(baseUrl) || !URL.canParse(baseUrl))
       throw new ArgumentError('createClient: "baseUrl" must be an http or https address without a query')
     // The message must not repeat the key.
-    if (!/^[\x21-\x7e]+$/.test(key)) throw new ArgumentError('createClient: "key" must be printable ASCII')
+    if (!/^[\x21-\x7e]+$/.test(key))
+      throw new ArgumentError('createClient: "key" must be printable ASCII without spaces')
     this.key = key
     this.root = `${baseUrl.replace(/(\/(v1|sandbox))?\/*$/, '')}/${sandbox ? 'sandbox' : 'v1'}`
   }
@@ -136,7 +138,8 @@ export class Transport {
       status = response.status
       return await readAnswer(response, this.root, options.accepts)
     } catch (cause) {
-      let what = status === undefined ? 'cannot be reached' : 'dropped the connection'
+      let what =
+        status === undefined ? `cannot be reached: ${describeNetworkError(cause)}` : 'dropped the connection'
       if (timeout.aborted) what = `did not answer within ${(timeoutMs + wait) / 1000} s`
       return failureOf(cause, this.root, what, status)
     }

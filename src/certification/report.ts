@@ -4,6 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { findKeyById } from '../access/keys/store.ts'
 import { DomainError } from '../core/errors.ts'
 import type { AppContext } from '../http/context.ts'
+import { jsonContentType } from '../http/envelope.ts'
 import type { Caller } from '../http/request.ts'
 import { publicSigningKeys, signingKey } from '../platform/secrets/signing-keys.ts'
 import { cacheFor } from '../platform/time-limits.ts'
@@ -59,6 +60,7 @@ export function jwksRoutes({ liveDb }: Pick<AppContext, 'liveDb'>) {
   const read = cacheFor(sharedSeconds * 1000, () => publicSigningKeys(liveDb))
   return new Elysia({ detail: { hide: true } }).get('/.well-known/jwks.json', async ({ set }) => {
     const keys = await read()
+    set.headers['content-type'] = jsonContentType
     set.headers['cache-control'] = `public, max-age=${sharedSeconds}`
     return { keys }
   })

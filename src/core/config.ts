@@ -1,4 +1,4 @@
-import type { BlockList } from 'node:net'
+import { type BlockList, isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseRedisUrl } from './redis-address.ts'
@@ -85,7 +85,7 @@ export function readConfig(environment: Environment, required = requiredInProduc
   const cert = read.text('TLS_CERT_FILE', '')
   const key = read.text('TLS_KEY_FILE', '')
   if (!cert !== !key) problems.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together')
-  const ownUrl = `${cert ? 'https' : 'http'}://${host}:${port}`
+  const ownUrl = serviceUrl({ tls: cert ? { cert, key } : null, host, port })
   const publicUrl = (read.url('PUBLIC_URL', ['http:', 'https:']) ?? ownUrl).replace(/\/+$/, '')
   const config: Config = {
     production,
@@ -137,6 +137,19 @@ export function readConfig(environment: Environment, required = requiredInProduc
   if (!config.previewUrl.includes('{id}')) problems.push('PREVIEW_URL must contain "{id}"')
   if (problems.length > 0) throw new ConfigError(problems)
   return config
+}
+
+/** Hosts that stand for all addresses of the machine, and an address at which a client reaches such a service. */
+const anyAddress: Record<string, string> = { '::': '::1', '0.0.0.0': '127.0.0.1' }
+
+/**
+ * Returns the address at which a client on this machine reaches the service. An IPv6 address is in brackets, and a zone
+ * is left out, because a URL cannot have one (decisions §28).
+ */
+export function serviceUrl({ tls, host, port }: Pick<Config, 'tls' | 'host' | 'port'>): string {
+  const bare = host.replace(/^\[|\]$/g, '').replace(/%.*/, '')
+  const reached = anyAddress[bare] ?? bare
+  return `${tls ? 'https' : 'http'}://${isIP(reached) === 6 ? `[${reached}]` : reached}:${port}`
 }
 
 /**

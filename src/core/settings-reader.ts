@@ -185,12 +185,24 @@ function readFiles(environment: Environment, problems: string[]): Environment {
       try {
         // A pipe would be empty for the second process that reads it.
         if (!statSync(path).isFile()) throw new Error('Not a file')
-        const content = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
-        if (content.trim()) files[name] = content
+        const content = decodeText(readFileSync(path))?.replace(/\r?\n$/, '')
+        if (content === undefined) problems.push(`${name}_FILE must be a file in UTF-8`)
+        else if (content.trim()) files[name] = content
         else problems.push(`${name}_FILE must not be an empty file`)
       } catch {
         problems.push(`${name}_FILE must be the path of a readable file`)
       }
   }
   return files
+}
+
+/** Returns the text of a file without its byte order mark; undefined if it is not UTF-8. */
+function decodeText(bytes: Uint8Array): string | undefined {
+  // Text that PowerShell writes as UTF-16 without a mark would be valid UTF-8, with a zero in every other byte.
+  if (bytes.includes(0)) return undefined
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
 }

@@ -76,12 +76,23 @@ function encodingFor(accepted: string | null): Encoding | undefined {
   return (Object.keys(compressors) as Encoding[]).find((encoding) => names.has(encoding))
 }
 
-/** Returns true if `If-None-Match` contains the tag; handles lists, weak tags and `*` (RFC 9110, 13.1.2). */
+/** The suffix that a compressing proxy, such as Apache, appends to a tag, and the quote that ends the tag. */
+const suffixOfCompression = /[-;](gzip|br|zstd|deflate)"$/
+
+/**
+ * Returns true if `If-None-Match` contains the tag; handles lists, weak tags and `*` (RFC 9110, 13.1.2). The suffix of a
+ * compressing proxy is ignored (decisions §1). Otherwise, a client behind such a proxy would never get a 304.
+ */
 export function matches(ifNoneMatch: string | null, etag: string): boolean {
   if (ifNoneMatch === null) return false
-  const opaque = etag.replace(/^W\//, '')
+  const wanted = opaqueTag(etag)
   return ifNoneMatch
     .split(',')
     .map((tag) => tag.trim())
-    .some((tag) => tag === '*' || tag.replace(/^W\//, '') === opaque)
+    .some((tag) => tag === '*' || opaqueTag(tag) === wanted)
+}
+
+/** Returns a tag in quotes, without the mark of a weak tag and without the suffix of a compressing proxy. */
+function opaqueTag(tag: string): string {
+  return tag.replace(/^W\//, '').replace(suffixOfCompression, '"')
 }

@@ -27,7 +27,7 @@ export interface AppContext {
   cache: SharedCache
   authorizer: Authorizer
   usage: Usage
-  reads: FeedReads
+  activity: KeyActivity
   journal: Journal
   outbox: OutboxWorker
   changes: Changes
@@ -109,30 +109,58 @@ export interface FeedRead {
   version: Date | null
   /** Time of the read, on the environment's clock. */
   at: Date
+  /** True if the reader's position was ahead of the feed (decisions §9). `version` is null then. */
+  isAhead: boolean
+}
+
+/** How far a key has read a feed. */
+export interface ReaderPosition {
+  /** Version up to which the key has been shown everything; null if it has been shown nothing. */
+  version: Date | null
+  /** Time of the last read. */
+  at: Date
+  /** The last time at which `version` moved forward. */
+  movedAt: Date | null
+  /** Time of the last read that was not ahead of the feed; null if there was none. */
+  soundAt: Date | null
+  /** The first of the reads that were ahead of the feed since then; null if the last read was not ahead. */
+  aheadSince: Date | null
 }
 
 /** How far a key has read each feed; null for a feed that it has never read. */
-export type ReaderPositions = Record<
-  ReadFeed,
-  | (FeedRead & {
-      /** The last time at which `version` moved forward. */
-      movedAt: Date | null
-    })
-  | null
->
+export type ReaderPositions = Record<ReadFeed, ReaderPosition | null>
 
-/** A reader, with the positions that its key's own document holds: those on live data. */
-export interface StoredReader {
-  ownerId: number
-  ofKey: ReaderPositions
+/** How the requests of one operation that writes have ended for a key. */
+export interface WriteOutcomes {
+  /** Time of the last success or replay; null if there was none. */
+  succeeded_at: Date | null
+  /** Times of refusals since then, oldest first. */
+  refusals: Date[]
 }
 
-/** Notes how far each key has read the feeds (decisions §28 and §29). */
-export interface FeedReads {
-  note(reader: Reader, feed: ReadFeed, read: FeedRead): void
-  /** Returns the stored positions of several readers, in order. They are at most 2 s out of date. */
-  find(readers: StoredReader[]): Promise<ReaderPositions[]>
-  /** Writes all pending positions. */
+/** What is known of a key in an environment. */
+export interface StoredActivity {
+  positions: ReaderPositions
+  /** By operation id. */
+  writes: Record<string, WriteOutcomes>
+}
+
+/** A reader, with the activity that its key's own document holds: that on live data. */
+export interface StoredReader extends Reader {
+  ofKey: StoredActivity
+}
+
+/** Notes how far each key has read the feeds and how its writes end (decisions §28 and §29). */
+export interface KeyActivity {
+  noteRead(reader: Reader, feed: ReadFeed, read: FeedRead): void
+  /** Notes a write that was refused, or one that succeeded or was replayed. */
+  noteWrite(reader: Reader, operationId: string, outcome: { isRefused: boolean; at: Date }): void
+  /**
+   * Returns the activity of several readers, in order. It includes every read of this process, and is at most 2 s out
+   * of date otherwise.
+   */
+  find(readers: StoredReader[]): Promise<StoredActivity[]>
+  /** Writes everything that is pending. */
   flush(): Promise<void>
 }
 

@@ -11,6 +11,12 @@ export interface ResponseContext {
   set: ResponseSettings
 }
 
+/**
+ * Content type of every JSON response (decisions §1). It names the encoding, because some clients decode JSON without a
+ * charset as Latin-1 and damage names.
+ */
+export const jsonContentType = 'application/json; charset=utf-8'
+
 const acceptable = /^[A-Za-z0-9._-]{1,128}$/
 
 /** Returns the caller's `X-Request-Id` if it is valid and contains no API key (decisions §1 and §18), or a new id. */

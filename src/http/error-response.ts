@@ -1,10 +1,11 @@
 import type { Logger } from 'pino'
 import { DomainError, type ErrorKind } from '../core/errors.ts'
 import { ClockSkewError } from '../platform/mongo/clock-watch.ts'
-import { isUnreachable } from '../platform/mongo/errors.ts'
+import { busy, isPoolFull, isUnreachable } from '../platform/mongo/errors.ts'
 import { releaseBody } from './body.ts'
-import { requestIdOf } from './envelope.ts'
+import { jsonContentType, requestIdOf } from './envelope.ts'
 import { loggedPath } from './logged-path.ts'
+import { wrongMethod } from './other-methods.ts'
 import type { RequestFacts, ResponseSettings, ShownError } from './request.ts'
 import { maxProblems } from './schema/problems.ts'
 import { agentsLink } from './security-headers.ts'
@@ -58,12 +59,20 @@ interface FailureContext {
 /**
  * Converts any thrown error to an `{ error }` response; no other code does this. Unexpected errors are logged with
  * their cause and reported with a fixed message, so that no internal details reach the client.
+ *
+ * @param methodsAt returns the methods of the routes at a path
  */
-export function toErrorResponse(context: FailureContext, log: Logger): Response {
+export function toErrorResponse(
+  context: FailureContext,
+  log: Logger,
+  methodsAt: (path: string) => string[] = () => [],
+): Response {
   const { error: thrown, set, request } = context
   releaseBody(context.facts.incomingBody)
   if (thrown instanceof ReadyResponse) return thrown.make({ ...set.headers } as Record<string, string>)
-  const known = toDomainError(context)
+  const methods = isUnrouted(context) ? methodsAt(new URL(request.url).pathname) : []
+  const isWrongMethod = methods.length > 0 && !methods.includes(request.method)
+  const known = isWrongMethod ? wrongMethod(request, methods) : toDomainError(context)
   if (!known) {
     // A malformed path parameter may contain an API key.
     const path = loggedPath(context.route ?? '', new URL(request.url).pathname)
@@ -73,11 +82,10 @@ export function toErrorResponse(context: FailureContext, log: Logger): Response 
   }
   const { status, type, message, errors } = describeError(known ?? unexpected)
   set.status = status
-  const headers = { ...set.headers, ...(context.code === 'NOT_FOUND' ? agentsLink : {}) } as Record<
-    string,
-    string
-  >
+  const headers = { ...set.headers, ...(isUnrouted(context) ? agentsLink : {}) } as Record<string, string>
   const wait = known?.retryAfterSeconds ?? (isTemporary(thrown) ? unreachableSeconds : undefined)
+  headers['content-type'] = jsonContentType
+  if (isWrongMethod && known?.kind === 'not_found') headers.allow = methods.join(', ')
   if (wait) headers['retry-after'] = String(wait)
   const requestId = requestIdOf(context)
   const error = { type, message, ...(requestId === undefined ? {} : { request_id: requestId }), errors }
@@ -87,8 +95,13 @@ export function toErrorResponse(context: FailureContext, log: Logger): Response 
 /** Returns a thrown error as its response reports it; null if there is no error or it is a {@link ReadyResponse}. */
 export function shownErrorOf(error: unknown): ShownError | null {
   if (!(error instanceof Error) || error instanceof ReadyResponse) return null
-  const { type, message, errors } = describeError(error instanceof DomainError ? error : unexpected)
+  const { type, message, errors } = describeError(toDomainError({ error }) ?? unexpected)
   return { type, message, errors }
+}
+
+/** Returns true if no route has taken the request, or the route that did has no such page. */
+function isUnrouted({ code }: { code?: unknown }): boolean {
+  return code === 'NOT_FOUND'
 }
 
 /** Returns true if the same request may soon succeed, in this process or another. */
@@ -110,6 +123,8 @@ function toDomainError({
   error,
 }: Pick<FailureContext, 'error'> & { code?: unknown }): DomainError | undefined {
   if (error instanceof DomainError) return error
-  if (code === 'NOT_FOUND') return new DomainError('not_found', 'No such route; see /llms.txt')
+  // One key's load can cause this, so it must not count as an error of the service (decisions §1).
+  if (isPoolFull(error)) return busy()
+  if (isUnrouted({ code })) return new DomainError('not_found', 'No such route; see /llms.txt')
   return undefined
 }

@@ -16,9 +16,11 @@ import type { Accepted, Arrival, Caller, Sent, Unchecked, Visit } from './reques
 import type { RequestSchema } from './schema/fields.ts'
 import { readValidBody, readValidQuery } from './schema/read.ts'
 import { sendEnvelope } from './send.ts'
+import { outcomeNoter } from './write-outcome.ts'
 
 /** A route as the pipeline serves it. */
 export interface Route {
+  operationId: string
   access: Access
   query: RequestSchema | undefined
   queryForm: QueryForm
@@ -47,6 +49,7 @@ export function serve(app: AppContext, route: Route): (arrival: Arrival) => Prom
     try {
       const authorization = await identify(app, route, arrival)
       const visit = meet(app, route, arrival, authorization)
+      watch(app, route, arrival, authorization)
       await admit(arrival, authorization, visit)
       const idempotencyKey = allow(app, route, arrival, authorization)
       const caller = await open(app, arrival, authorization, visit)
@@ -97,6 +100,18 @@ function meet(
   const visit = app.environment.visit?.({ request, facts, route, access, limits, set })
   facts.visit = visit
   return visit
+}
+
+/** Has the end of a write noted, however it ends. */
+function watch(
+  app: AppContext,
+  { operationId }: Route,
+  { request, facts }: Arrival,
+  { key, host }: Authorization,
+): void {
+  if (!isWrite(request)) return
+  const { at, visit } = facts
+  facts.noteOutcome = outcomeNoter(app, { operationId, keyId: key.id, hostId: host.id, at, visit })
 }
 
 /**

@@ -17,7 +17,7 @@ export function queryFormOf(schema: RequestSchema | undefined): QueryForm {
 
 /**
  * Returns a request's query as an object. A list parameter is always an array, whether it is sent once, repeatedly, as
- * `key[]` or as `key[0]`. Any other repeated parameter also becomes an array, which then fails validation, and so does
+ * `key[]` or as `key[0]`, and each value may be several words with commas between them. Equal words count once. Any other repeated parameter also becomes an array, which then fails validation, and so does
  * a parameter with any other bracket or with text that is not UTF-8. Integers become numbers in the parameters that
  * the route reads as integers; all other values stay strings.
  */
@@ -50,18 +50,26 @@ function readParameter(pair: string, { lists }: QueryForm): [name: string, value
   return [name, isElement ? value : bracketed]
 }
 
-/** Decodes form-encoded text. The runtime has already replaced raw bytes that are not UTF-8 with U+FFFD. */
+/**
+ * Decodes form-encoded text. Raw bytes that are not UTF-8 cannot be told from U+FFFD, which is valid text, because the
+ * HTTP server has already replaced them with `%EF%BF%BD` (decisions §1).
+ */
 function decode(text: string): string {
   try {
-    const decoded = decodeURIComponent(text.replaceAll('+', ' '))
-    return decoded.includes('\uFFFD') ? unreadable : decoded
+    return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {
     return unreadable
   }
 }
 
 function toValue(name: string, values: string[], { integers, lists }: QueryForm): unknown {
+  if (lists.has(name)) return wordsOf(values)
   const [first = '', ...others] = values
-  if (lists.has(name) || others.length > 0) return values
+  if (others.length > 0) return values
   return integers.has(name) && /^-?\d{1,300}$/.test(first) ? Number(first) : first
+}
+
+/** Returns the words of a list parameter, each once. Generated clients send several words in one value. */
+function wordsOf(values: string[]): string[] {
+  return [...new Set(values.flatMap((value) => value.split(',')))]
 }

@@ -53,6 +53,7 @@ export function requestLog({ log, metrics, journal }: Pick<AppContext, 'log' | '
     })
     if (facts.isUnauthenticated) journal.countFailure(clientNetwork(entry.address), entry)
     if (!key) return
+    facts.noteOutcome?.({ status: entry.status, isReplayed: entry.replayed })
     journal.record(key, entry, {
       isListed: status >= 400 || !facts.readsOwnKey,
       isCounted: facts.isCounted ?? false,

@@ -93,6 +93,8 @@ export interface RequestFacts {
    * True if the request only reads information about its own key. The key's log lists such a request only if it fails.
    */
   readsOwnKey?: boolean
+  /** Notes how a write of a known key ended (decisions §29). Absent for reads. */
+  noteOutcome?: NoteOutcome
   /** The environment's steps around the request; absent on live data, and on routes that skip these steps. */
   visit?: Visit | undefined
   /** Paths of the fields of the body that were ignored, at most 20 (decisions §27). Absent until the body is valid. */
@@ -106,6 +108,9 @@ export interface RequestFacts {
   /** `performance.now()` when the response was ready. In a busy process, the request may be logged much later. */
   answeredAt?: number
 }
+
+/** Notes how a write ended. */
+export type NoteOutcome = (outcome: { status: number; isReplayed: boolean }) => void
 
 /** A request whose key is known, as it enters an environment. */
 export interface Entry {
@@ -131,6 +136,8 @@ export interface Visit {
   write(run: () => Promise<object>, body: RequestInput['body']): Promise<object>
   /** Runs once the response is ready. Sends or replaces the response. */
   respond(answer: object, send: () => Sent): Promise<Sent>
+  /** Id of the sandbox, once it is known; undefined while the key has none. */
+  readonly ownerId: number | undefined
   /** Maximum time, in seconds, for which the request may be held; undefined if there is no limit. */
   readonly maxHoldSeconds: number | undefined
   /** Name of the fault to show in the request's log entry; undefined if there is none. */

@@ -66,7 +66,9 @@ function errorsOf({ body, provider, idempotent, errors = [] }: Access): ErrorKin
     'forbidden',
     ...(provider ? (['unsupported_provider'] as const) : []),
     ...(idempotent ? (['idempotency_mismatch'] as const) : []),
-    ...(body ? (['body_too_large', 'body_too_slow', 'validation', 'conflict'] as const) : []),
+    ...(body ? (['body_too_large', 'body_too_slow', 'validation'] as const) : []),
+    // A queue of the service may be full, whatever the request is (decisions §1).
+    'conflict',
     'rate_limit',
     ...errors,
   ]

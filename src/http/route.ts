@@ -89,6 +89,7 @@ export function routes<const Prefix extends string = ''>(
     (path, spec, handle) => {
       const { access, query, body, check, current, response, detail } = spec
       const route = {
+        operationId: detail.operationId,
         access,
         query,
         queryForm: queryFormOf(query),

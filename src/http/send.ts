@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { type DomainError, rateLimited } from '../core/errors.ts'
 import { matches, strongTag } from './cached-content.ts'
-import { type ResponseContext, requestIdOf } from './envelope.ts'
+import { jsonContentType, type ResponseContext, requestIdOf } from './envelope.ts'
 import { ByteBudget, collectGarbageOccasionally } from './memory.ts'
 import type { RequestFacts, ResponseSettings, Sent } from './request.ts'
 
@@ -30,10 +30,11 @@ export function sendEnvelope(
 ): Sent {
   if (answer instanceof Response) return answer
   const headers = set.headers as Record<string, string>
-  const text = isConditional ? tagEnvelope(answer as Envelope, headers) : JSON.stringify(answer)
+  const isTagged = isConditional && headers['cache-control'] !== unstored
+  const text = isTagged ? tagEnvelope(answer as Envelope, headers) : JSON.stringify(answer)
   if (headers.etag !== undefined && matches(request.headers.get('if-none-match'), headers.etag))
     return new Response(null, { status: 304, headers })
-  headers['content-type'] = 'application/json'
+  headers['content-type'] = jsonContentType
   if (text.length > smallBytes) {
     const bytes = Buffer.from(text)
     collectGarbageOccasionally(bytes.length)
@@ -51,6 +52,9 @@ interface Envelope {
   data: unknown
   meta: { pagination?: unknown }
 }
+
+/** `Cache-Control` with which a handler of a conditional route asks for a response without a tag, which is never a 304. */
+export const unstored = 'private, no-store'
 
 /** `Cache-Control` for a response that only the client may cache and that it must revalidate each time. */
 const revalidated = 'private, no-cache'
@@ -106,7 +110,7 @@ export async function streamJson(
   const { keyId } = context.caller
   const headers = {
     ...(context.set.headers as Record<string, string>),
-    'content-type': 'application/json',
+    'content-type': jsonContentType,
   }
   const held: Uint8Array<ArrayBuffer>[] = []
   let heldBytes = 0

@@ -6,6 +6,7 @@ import type { AppContext } from '../http/context.ts'
 import { models as httpModels } from '../http/models.ts'
 import { availabilityJobs } from '../inventory/availability/compaction.ts'
 import { models as inventoryModels } from '../inventory/models.ts'
+import { models as pagesModels } from '../pages/models.ts'
 import { models as platformModels } from '../platform/models.ts'
 import type { Release } from '../platform/mongo/schema-version.ts'
 import type { Topics } from '../platform/outbox/outbox.ts'
@@ -21,6 +22,7 @@ export const models = [
   ...changesModels,
   ...httpModels,
   ...inventoryModels,
+  ...pagesModels,
   ...platformModels,
   ...sandboxModels,
   ...staysModels,

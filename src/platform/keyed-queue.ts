@@ -19,13 +19,16 @@ export class KeyedQueue {
 
   /** @throws DomainError created by `timeoutError` */
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {
+    let hasBegun = false
+    const begin = () => {
+      hasBegun = true
+      return work()
+    }
     try {
       // Unless it is bound, `work` runs in the previous task's async context, which may belong to another trace.
-      return await this.lock.acquire(name, AsyncLocalStorage.bind(work))
+      return await this.lock.acquire(name, AsyncLocalStorage.bind(begin))
     } catch (error) {
-      if (error instanceof Error && /^async-lock timed out|^Too many pending/.test(error.message))
-        throw this.timeoutError()
-      throw error
+      throw hasBegun ? error : this.timeoutError()
     }
   }
 }

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import type { AppContext } from '../http/context.ts'
+import { jsonContentType } from '../http/envelope.ts'
 import { cacheFor, withTimeoutOrNull } from '../platform/time-limits.ts'
 import type { StopReason } from './shutdown.ts'
 
@@ -46,8 +47,12 @@ const sharedMilliseconds = 250
 export function healthRoutes(app: AppContext, drain?: AbortSignal) {
   const checks = checksOf(app, drain)
   return new Elysia({ detail: { hide: true } })
-    .get('/healthz', () => ({ status: 'ok' }))
+    .get('/healthz', ({ set }) => {
+      set.headers['content-type'] = jsonContentType
+      return { status: 'ok' }
+    })
     .get('/readyz', async ({ set }) => {
+      set.headers['content-type'] = jsonContentType
       const held = await Promise.all(
         checks.map(({ holds }) => withTimeoutOrNull(holds(), timeoutMilliseconds)),
       )

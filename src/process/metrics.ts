@@ -5,6 +5,8 @@ import {
   Gauge,
   Histogram,
   type Metric,
+  type MetricObjectWithValues,
+  type MetricValue,
   Registry,
 } from 'prom-client'
 import type { RequestMetrics } from '../http/context.ts'
@@ -27,6 +29,23 @@ function metricsOfProcess(): Metric[] {
     .map(({ name }) => registry.getSingleMetric(name))
     .filter((metric) => metric !== undefined)
   return ofProcess
+}
+
+const lagMin = 'nodejs_eventloop_lag_min_seconds'
+/** The lag that a scrape measures itself, which needs no sample. */
+const lagOfScrape = 'nodejs_eventloop_lag_seconds'
+/** The runtime's minimum of no samples is 2^63 ns, about 292 years. */
+const impossibleLagSeconds = 1e9
+
+/**
+ * Leaves out the statistics of the event loop's lag if it has not been sampled since the last scrape. Their minimum would
+ * be 292 years, and their mean no number, also in the totals of several workers.
+ */
+function withoutUnsampledLag(metrics: MetricObjectWithValues<MetricValue<string>>[]): Counts {
+  const minimum = metrics.find(({ name }) => name === lagMin)?.values[0]?.value ?? 0
+  if (minimum < impossibleLagSeconds) return metrics
+  const isStatistic = (name: string) => name.startsWith('nodejs_eventloop_lag_') && name !== lagOfScrape
+  return metrics.map((metric) => (isStatistic(metric.name) ? { ...metric, values: [] } : metric))
 }
 
 /** Metrics that this process records; `scrape.ts` reads all other metrics on each scrape. */
@@ -69,11 +88,16 @@ export class Metrics implements RequestMetrics {
     ...['shared', 'local'].map((store) => ({ decision: 'refused', store })),
   ])
   private readonly dropped = this.counter('request_log_dropped_total', 'Entries missing from request logs')
+  private readonly droppedSpans = this.counter(
+    'trace_spans_dropped_total',
+    'Spans that were not exported, because the collector did not accept them or too many waited',
+  )
   private readonly hints = this.counter('webhook_tries_total', 'Attempts to deliver a hint', [
     { result: 'delivered' },
     { result: 'failed' },
   ])
-  private readonly own = (): Promise<Counts> => this.registry.getMetricsAsJSON()
+  private readonly own = async (): Promise<Counts> =>
+    withoutUnsampledLag(await this.registry.getMetricsAsJSON())
   private workers: Membership | undefined
 
   /** @param held returns the number of requests that are currently held */
@@ -133,6 +157,10 @@ export class Metrics implements RequestMetrics {
 
   countDropped(entries: number): void {
     this.dropped.inc(entries)
+  }
+
+  countDroppedSpans(spans: number): void {
+    this.droppedSpans.inc(spans)
   }
 
   countHint(isDelivered: boolean): void {

@@ -14,6 +14,7 @@ import type { AppContext } from '../http/context.ts'
 import { serverVersion } from '../platform/mongo/connection.ts'
 import { outboxState } from '../platform/outbox/outbox.ts'
 import { withTimeoutOrNull } from '../platform/time-limits.ts'
+import { readInstance } from './instance.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Maximum time that a scrape waits for a store. */
@@ -43,6 +44,17 @@ function scraper({ config, db, rateLimiter, clock, clockWatch }: AppContext): ()
     new Gauge({ name, help, labelNames, registers: [registry] })
   const build = gauge('build_info', 'Version and commit of this build; always 1', ['version', 'commit'])
   build.set({ version: packageJson.version, commit: config.buildCommit }, 1)
+  const instance = readInstance()
+  const counted = gauge('process_info', 'What this scrape counts: a process with its workers; always 1', [
+    'instance_id',
+  ])
+  counted.set({ instance_id: instance.id }, 1)
+  // The client's own metric of this name has whole seconds, and is left out of the sums over workers.
+  const started = gauge(
+    'process_start_time_seconds',
+    'Unix time at which what this scrape counts was started',
+  )
+  started.set(instance.startedSeconds)
   const servers = gauge('server_info', 'Version of a server; always 1', ['server', 'version'])
   const ready = gauge('ready_check', 'Whether a check of /readyz holds: 1 or 0', ['check'])
   const skew = gauge('clock_skew_seconds', "How far this machine's clock is ahead of the database's")

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import type { Config } from '../core/config.ts'
 import { type KeyPair, readKeyPair } from './certificate.ts'
+import { instanceVariable, readInstance } from './instance.ts'
 import { CountsExchange, type FromWorker, sendTo } from './worker-metrics.ts'
 
 /*
@@ -51,6 +52,7 @@ export class Supervisor {
   private readonly slots: Slot[]
   /** Every running worker, whether it is starting, serving or finishing its last requests. */
   private readonly living = new Set<Bun.Subprocess>()
+  private readonly instance = JSON.stringify(readInstance())
   private readonly exchange = new CountsExchange<Bun.Subprocess>(() => [...this.living])
   /** A replaced worker that is finishing its last requests. Until it has exited, no other worker is replaced. */
   private retiring: Bun.Subprocess | null = null
@@ -207,7 +209,7 @@ export class Supervisor {
   private spawn(slot: number, whenListening: () => void): Bun.Subprocess | null {
     try {
       return Bun.spawn([runtime, main], {
-        env: { ...process.env, [workerVariable]: String(slot) },
+        env: { ...process.env, [workerVariable]: String(slot), [instanceVariable]: this.instance },
         stdio: [this.keyPair ? Buffer.from(JSON.stringify(this.keyPair)) : 'ignore', 'inherit', 'inherit'],
         ipc: (message: FromWorker, sender) => {
           if (message === 'listening') whenListening()

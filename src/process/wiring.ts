@@ -1,12 +1,12 @@
+import { ActivityTracker } from '../access/keys/activity.ts'
+import { keyActivityStorage } from '../access/keys/activity-store.ts'
 import { KeyAuthorizer } from '../access/keys/authorizer.ts'
-import { keyReadStorage } from '../access/keys/reads-store.ts'
 import { UsageTracker } from '../access/keys/usage.ts'
 import { RequestJournal } from '../access/requests/journal.ts'
 import { type Bounds, bounds as certificationBounds } from '../certification/course/cases.ts'
 import { CertificationLeader } from '../certification/leader.ts'
 import { recordRequest } from '../certification/record/recording.ts'
 import { AlarmLeader } from '../changes/health/alarms/leader.ts'
-import { ReadTracker } from '../changes/reads/tracker.ts'
 import { WebhookWorker } from '../changes/webhooks/send/worker.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { Config } from '../core/config.ts'
@@ -36,6 +36,8 @@ export interface OpenContext {
   metrics: Metrics
   /** Returns the versions of the MongoDB and Redis servers; null for a server that is missing or reports none. */
   versions(): Promise<{ mongodb: string | null; redis: string | null }>
+  /** Starts to export the spans that wait, while the process finishes its requests. */
+  flushTraces(): void
   close(): Promise<void>
 }
 
@@ -86,22 +88,22 @@ async function composeOn(
   // An index that differs may slow this release down or allow data that the code assumes to be impossible.
   for (const index of changedIndexes)
     log.error({ index }, 'An index differs from its definition: run "partnerctl db migrate"')
-  const closeTraces = config.tracing && (await import('./traces.ts')).exportTraces(config.tracing, log)
+  // A start may be refused here, so nothing that runs in the background begins before.
+  const secrets = await openSecrets(config, db)
+  const claimSecret = await storedSecret(db, secrets, 'idempotency')
   const clockWatch = new ClockWatch(db, log, wall)
   await clockWatch.measure()
   const usage = new UsageTracker(db, log)
-  const reads = new ReadTracker(keyReadStorage(db), log)
+  const activity = new ActivityTracker(keyActivityStorage(db), log)
   const topics = outboxTopics({ db, clock, config })
   const outbox = new OutboxWorker({ db, topics, clock, log, mayWork: () => clockWatch.isSound() })
-  outbox.start()
   const heldRequests = new HeldRequests(rateLimiter.slots, config.maxHeldRequests)
   const metrics = new Metrics(() => heldRequests.size)
+  const traces = await openTraces(config, log, metrics)
   measureCommands(db, (command, seconds) => metrics.observeCommand(command, seconds))
   rateLimiter.measure((seconds) => metrics.observeHit(seconds))
   const journal = new RequestJournal(db, log, (entries) => metrics.countDropped(entries))
   const changes = new HostChanges(db, log)
-  const secrets = await openSecrets(config, db)
-  const claimSecret = await storedSecret(db, secrets, 'idempotency')
   const shared = { db, liveDb: db, clock, clockWatch, config, secrets, changes, log, metrics, rateLimiter }
   const webhooks = new WebhookWorker({ ...shared, environment: { name: 'live' } })
   const live: AppContext = {
@@ -114,7 +116,7 @@ async function composeOn(
     cache: rateLimiter.cache,
     authorizer: new KeyAuthorizer(db, rateLimiter, config.rateLimitPerMinute),
     usage,
-    reads,
+    activity,
     journal,
     outbox,
     changes,
@@ -133,6 +135,7 @@ async function composeOn(
   })
   const certifications = new CertificationLeader(sandbox.context, certifying)
   const alarms = new AlarmLeader(live, alarmInterval)
+  outbox.start()
   webhooks.start()
   return {
     live,
@@ -142,6 +145,7 @@ async function composeOn(
       const [mongodb, redis] = await Promise.all([serverVersion(db), rateLimiter.serverVersion()])
       return { mongodb, redis }
     },
+    flushTraces: () => traces?.flush(),
     async close() {
       clockWatch.close()
       await withTimeoutOrNull(certifications.stop(), stopMilliseconds)
@@ -153,12 +157,19 @@ async function composeOn(
         sandbox.close(),
         outbox.stop(),
         usage.close(),
-        reads.close(),
+        activity.close(),
         journal.close(),
       ])
-      await closeTraces?.()
+      await traces?.close()
       await rateLimiter.close()
       await closeDatabase()
     },
   }
+}
+
+/** Exports spans if a collector is configured. */
+async function openTraces({ tracing }: Config, log: AppContext['log'], metrics: Metrics) {
+  if (!tracing) return undefined
+  const { exportTraces } = await import('./traces.ts')
+  return exportTraces(tracing, log, (spans) => metrics.countDroppedSpans(spans))
 }

@@ -14,7 +14,16 @@ export interface SandboxContext extends AppContext {
 /** What differs between the sandbox's context and the live context: the database and everything that depends on it. */
 type Overrides = Pick<
   SandboxContext,
-  'db' | 'clock' | 'ids' | 'outbox' | 'changes' | 'reads' | 'webhooks' | 'environment' | 'models' | 'clocks'
+  | 'db'
+  | 'clock'
+  | 'ids'
+  | 'outbox'
+  | 'changes'
+  | 'activity'
+  | 'webhooks'
+  | 'environment'
+  | 'models'
+  | 'clocks'
 >
 
 /** Returns the sandbox's context, which shares everything else with the live context (decisions §13). */
@@ -26,7 +35,7 @@ export function sandboxContext(live: AppContext, overrides: Overrides): SandboxC
     ids: overrides.ids,
     outbox: overrides.outbox,
     changes: overrides.changes,
-    reads: overrides.reads,
+    activity: overrides.activity,
     webhooks: overrides.webhooks,
     environment: overrides.environment,
     models: overrides.models,

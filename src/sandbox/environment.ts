@@ -1,5 +1,5 @@
+import { ActivityTracker } from '../access/keys/activity.ts'
 import { AlarmLeader } from '../changes/health/alarms/leader.ts'
-import { ReadTracker } from '../changes/reads/tracker.ts'
 import { WebhookWorker } from '../changes/webhooks/send/worker.ts'
 import { HostChanges } from '../host-clock/changes.ts'
 import type { AppContext } from '../http/context.ts'
@@ -12,7 +12,7 @@ import { type SandboxContext, sandboxContext } from './context.ts'
 import { takeHintFault } from './faults/choose.ts'
 import type { OwnedModel } from './lifecycle/documents-store.ts'
 import { sweepSandboxes } from './lifecycle/end.ts'
-import { sandboxDatabase, sandboxReadStorage } from './store.ts'
+import { sandboxActivityStorage, sandboxDatabase } from './store.ts'
 import { type Observer, visitsOf } from './visit.ts'
 
 /** The sandbox assigns only ids above this value, which exceeds all ids in the contract and the fixtures. */
@@ -54,7 +54,7 @@ export async function openSandboxEnvironment(
   })
   webhooks.start()
   const ids = sequenceIds(db)
-  const reads = new ReadTracker(sandboxReadStorage(db), log)
+  const activity = new ActivityTracker(sandboxActivityStorage(db), log)
   const sweeper = setInterval(() => {
     // If this process's clock is wrong, a new sandbox could appear to have expired.
     if (!live.clockWatch.isSound()) return
@@ -79,7 +79,7 @@ export async function openSandboxEnvironment(
     ids,
     outbox,
     changes,
-    reads,
+    activity,
     webhooks,
     environment: { name: 'sandbox', visit },
     models,
@@ -91,7 +91,7 @@ export async function openSandboxEnvironment(
     async close() {
       clearInterval(sweeper)
       await alarms.stop()
-      await Promise.all([webhooks.stop().then(() => changes.close()), outbox.stop(), reads.close()])
+      await Promise.all([webhooks.stop().then(() => changes.close()), outbox.stop(), activity.close()])
     },
   }
 }

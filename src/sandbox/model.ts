@@ -1,4 +1,4 @@
-import { feedReadFields } from '../access/keys/feed-reads.ts'
+import { activityFields } from '../access/keys/activity-fields.ts'
 import { modelOf } from '../platform/mongo/collections.ts'
 import { field, type Stored, schemaOf } from '../platform/mongo/fields.ts'
 import type { FaultRule } from './faults/rule.ts'
@@ -23,8 +23,8 @@ const fields = {
   rules_id: field.textOrNull,
   /** Id of the certification that is observing the sandbox and injecting faults into it; null if there is none. */
   observer_id: field.numberOrNull,
-  /** How far the sandbox's key has read the sandbox's feeds. */
-  ...feedReadFields,
+  /** What the sandbox's key has done in it. */
+  ...activityFields,
 }
 
 /**

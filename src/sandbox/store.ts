@@ -1,5 +1,11 @@
 import type { FilterQuery } from 'mongoose'
-import { nothingRead, positionsOf, type ReadStorage, readUpdates } from '../access/keys/feed-reads.ts'
+import {
+  type ActivityStorage,
+  activityFields,
+  activityOf,
+  activityUpdates,
+  noActivity,
+} from '../access/keys/activity-fields.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import type { FaultRule } from './faults/rule.ts'
 import { type Sandbox, sandboxModel } from './model.ts'
@@ -199,21 +205,23 @@ export async function endObservation(db: Db, keyId: number, observerId: number):
   )
 }
 
-/** Stores how far keys have read their sandboxes' feeds, in the sandboxes' own documents. */
-export function sandboxReadStorage(db: Db): ReadStorage {
+/** Stores what keys have done in their sandboxes, in the sandboxes' own documents. */
+export function sandboxActivityStorage(db: Db): ActivityStorage {
   return {
     idOf: ({ ownerId }) => ownerId,
-    async write(reads) {
-      const updates = [...reads].flatMap(([_id, ofSandbox]) => readUpdates({ _id, state: 'open' }, ofSandbox))
+    async write(activity) {
+      const updates = [...activity].flatMap(([_id, ofSandbox]) =>
+        activityUpdates({ _id, state: 'open' }, ofSandbox),
+      )
       await sandboxModel(db).collection.bulkWrite(updates)
     },
     async find(readers) {
       const _id = { $in: readers.map(({ ownerId }) => ownerId) }
-      const found = await sandboxModel(db).find({ _id }, readPositions).lean()
+      const found = await sandboxModel(db).find({ _id }, storedActivity).lean()
       const stored = new Map(found.map((sandbox) => [sandbox._id, sandbox]))
-      return readers.map(({ ownerId }) => positionsOf(stored.get(ownerId) ?? nothingRead))
+      return readers.map(({ ownerId }) => activityOf(stored.get(ownerId) ?? noActivity))
     },
   }
 }
 
-const readPositions = Object.fromEntries(Object.keys(nothingRead).map((name) => [name, 1]))
+const storedActivity = Object.fromEntries(Object.keys(activityFields).map((name) => [name, 1]))

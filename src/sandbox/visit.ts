@@ -144,6 +144,10 @@ class SandboxVisit implements Visit {
     return truncateResponse(fault, response)
   }
 
+  get ownerId(): number | undefined {
+    return this.sandbox?._id
+  }
+
   get maxHoldSeconds(): number | undefined {
     return this.isObserved ? this.sandboxes.observer.maxHoldSeconds : undefined
   }

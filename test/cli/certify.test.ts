@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, expect, test } from 'vitest'
+import { wellFormedKey } from '../support/keys.ts'
 import { partnerctl } from '../support/processes.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'partner-certify-'))
@@ -35,14 +36,17 @@ test.concurrent('partnerctl certify status --follow waits out limits, proxies an
     () => Response.json({ data: { ...certification, status: 'running' }, meta: {} }),
     () => Response.json({ data: certification, meta: {} }),
   )
-  const environment = { PARTNER_BASE_URL: service.url, PARTNER_API_KEY: 'k' }
+  const environment = { PARTNER_BASE_URL: service.url, PARTNER_API_KEY: wellFormedKey }
   const { code } = await partnerctl(['certify', 'status', '--follow', '--id', '1'], environment)
   expect({ code, requests: service.asked() }).toEqual({ code: 0, requests: 5 })
 })
 
 test.concurrent('partnerctl certify status exits with 1 when there is no certification', async () => {
   const { url } = startService(() => Response.json({ data: [], meta: {} }))
-  const { code } = await partnerctl(['certify', 'status'], { PARTNER_BASE_URL: url, PARTNER_API_KEY: 'k' })
+  const { code } = await partnerctl(['certify', 'status'], {
+    PARTNER_BASE_URL: url,
+    PARTNER_API_KEY: wellFormedKey,
+  })
   expect(code).toBe(1)
 })
 

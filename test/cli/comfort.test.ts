@@ -8,6 +8,7 @@ import { helpOf } from '../../cli/shared/program.ts'
 import { partnerctlHere, partnerctlQuickly } from '../support/admin.ts'
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { isServedFile } from '../support/command-line.ts'
+import { wellFormedKey } from '../support/keys.ts'
 import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
@@ -30,7 +31,7 @@ test('partnerctl login stores a valid key in a 0600 file that the profiles comma
   const actor = await service.actor()
   const { home, run, login } = await user()
   expect((await run(['me'])).code).toBe(2)
-  expect((await login([], 'pis_wrong\n')).code).toBe(4)
+  expect((await login([], `${wellFormedKey}\n`)).code).toBe(4)
   expect((await login([], '\n')).code).toBe(2)
   const first = await login(['--json'], `${actor.key}\n`)
   expect(JSON.parse(first.stdout)).toEqual({
@@ -71,7 +72,7 @@ test("a profile's key is only sent to the profile's own address, over https or o
     await run(['me', '--profile', 'default', '--base-url', address]),
     await run(['me', '--profile', 'default'], undefined, {
       PARTNER_BASE_URL: address,
-      PARTNER_API_KEY: 'other',
+      PARTNER_API_KEY: wellFormedKey,
     }),
   ])
     expect(refused).toMatchObject({
@@ -128,7 +129,7 @@ test('partnerctl doctor reports a healthy partner as healthy, and names each che
       feed: 'failed',
     },
   })
-  expect(await check('pis_wrong')).toEqual({ code: 4, findings: { key: 'failed' } })
+  expect(await check(wellFormedKey)).toEqual({ code: 4, findings: { key: 'failed' } })
   expect(await check(healthy.key, 'http://127.0.0.1:9')).toEqual({ code: 1, findings: { reach: 'failed' } })
 })
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { partnerctlHere } from '../support/admin.ts'
 import { sharedServices, testApp, testEnvironment } from '../support/app.ts'
 import { consumerPoller } from '../support/consumer-poller.ts'
+import { wellFormedKey } from '../support/keys.ts'
 import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
@@ -67,7 +68,7 @@ test.each([
   ['--state', 'file'],
 ])('--consumer and %s cannot be used together', async (...option) => {
   const { code, stderr } = await partnerctl(['feed', 'poll', '--consumer', 'sync', ...option], {
-    PARTNER_API_KEY: 'none',
+    PARTNER_API_KEY: wellFormedKey,
   })
   expect(code).toBe(2)
   expect(stderr).toContain(`Options --consumer and ${option[0]} cannot be used together`)

@@ -3,6 +3,8 @@ import { StdioClientTransport as NewestTransport } from '@modelcontextprotocol/c
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { expect, onTestFinished, test } from 'vitest'
+import { readChapters, servedMarkdown } from '../../cli/partner/guide/chapters.ts'
+import { limitedText, narrowing } from '../../cli/partner/mcp/limit.ts'
 import { keyModel } from '../../src/access/keys/model.ts'
 import type { Json } from '../../src/pages/docs/schemas.ts'
 import { type Actor, seedBooking, sharedServices, testApp } from '../support/app.ts'
@@ -108,7 +110,9 @@ test('an agent without a key lists the tools, reads the guide and the operations
   })
   expect(await call('read_guide', { name: 'none' })).toMatchObject({
     isError: true,
-    error: { message: 'There is no chapter "none"' },
+    error: {
+      message: expect.stringMatching(/^There is no chapter "none"; the chapters are first-booking, /),
+    },
   })
   const asked = await call('search_guide', { query: 'how do I poll without losing changes' })
   expect(asked.sections.map(({ chapter }: Json) => chapter)).toContain('Polling without loss')
@@ -313,4 +317,96 @@ test('partnerctl mcp writes nothing but messages, and ends with its input', asyn
   })
   const refused = await partnerctl(['mcp', '--json'], environment, '')
   expect(refused).toMatchObject({ code: 2, stdout: '' })
+})
+
+test('arguments that are JSON text or null are taken as what the tool wants, and any other is refused in words', async () => {
+  const { key } = await service.actor()
+  const { call } = await agent([], key)
+  const listed = { operation_id: 'listListings', input: '{"per_page": 1}', idempotency_key: null }
+  expect(await call('call_sandbox', listed)).toMatchObject({ isError: false, status: 200 })
+  expect(await call('move_clock', { advance_seconds: '60' })).toMatchObject({ isError: false })
+  expect(await call('set_faults', { rules: '[{"fault":"slow"}]' })).toMatchObject({ isError: false })
+  expect((await call('set_faults', { rules: ['{"fault":"slow"}'] })).data.rules).toHaveLength(1)
+  expect(await call('set_faults', { rules: [] })).toMatchObject({ isError: false })
+  const messageOf = async (name: string, input: Record<string, unknown>) =>
+    (await call(name, input)).error.message
+  expect(await messageOf('call_sandbox', { operation_id: 'getKey', input: 'per_page=1' })).toBe(
+    'Argument "input": send an object, not a string',
+  )
+  expect(await messageOf('call_sandbox', { operation_id: null })).toBe(
+    'Argument "operation_id": send a string, not null',
+  )
+  expect(await messageOf('move_clock', {})).toBe('Argument "advance_seconds" is missing: send a number')
+  expect(await messageOf('set_faults', { rules: {} })).toBe(
+    'Argument "rules": send a list of objects, not an object',
+  )
+})
+
+test('in a query, a list becomes a repeated parameter, null is left out, and an object is refused', async () => {
+  const { key } = await service.actor()
+  const { call } = await agent([], key)
+  const list = (input: object) => call('call_sandbox', { operation_id: 'listRequests', input })
+  await call('call_sandbox', { operation_id: 'getBooking', input: { id: 7 } })
+  await expect.poll(async () => (await list({ status: ['404', '405'] })).data?.length).toBe(1)
+  expect(await list({ status: '["404","405"]', cursor: null })).toMatchObject({
+    status: 200,
+    data: [{ status: 404 }],
+  })
+  expect(await list({ status: { is: 404 } })).toMatchObject({
+    isError: true,
+    error: { message: '"status": send a string, a number or a list of them, not an object' },
+  })
+  expect(await call('call_sandbox', { operation_id: 'getBooking', input: { id: [7] } })).toMatchObject({
+    error: { message: '"id" of getBooking: send a string or a number, not a list' },
+  })
+})
+
+test('read_guide accepts every link of the guide', async () => {
+  const { call } = await agent([])
+  const { chapters } = await call('read_guide')
+  expect(chapters.length).toBeGreaterThan(15)
+  const base = await call('read_guide', { name: `${server.url}/guide/polling` })
+  expect(base.markdown).toMatch(/^# Polling without loss/)
+  const texts = readChapters().flatMap((chapter) => [chapter.markdown, servedMarkdown(chapter, server.url)])
+  const links = texts.flatMap((text) => [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link))
+  const refused: string[] = []
+  for (const name of new Set(links)) if ((await call('read_guide', { name })).isError) refused.push(name)
+  expect(refused).toEqual([])
+  const { markdown } = await call('read_guide', { name: '/guide/command-line.md#proxies' })
+  expect(markdown).toMatch(/^## Proxies/)
+})
+
+test('a result has at most 40,000 characters, leaves whole rows or sections out, and says how to get them', async () => {
+  const { key } = await service.actor()
+  const { client, call } = await agent([], key)
+  const { content } = await client.callTool({ name: 'read_guide', arguments: { name: '/llms-full.txt' } })
+  const [{ text = '' } = {}] = content as { text: string }[]
+  expect(text.length).toBeLessThanOrEqual(40_000)
+  const { left_out, markdown } = JSON.parse(text)
+  expect(left_out.missing).toEqual([{ path: 'markdown (sections)', count: expect.any(Number) }])
+  expect(await (await fetch(`${server.url}/llms-full.txt`)).text()).toContain(markdown)
+  const { bookings } = (await call('play_scenario', { name: 'guest-books', count: 20 })).data.played
+  const input = { operation_id: 'pollBookings', input: { per_page: 100, include: 'detail' } }
+  const page = await client.callTool({ name: 'call_sandbox', arguments: input })
+  const [{ text: whole = '' } = {}] = page.content as { text: string }[]
+  expect({ played: bookings.length, isShort: whole.length <= 40_000 }).toEqual({ played: 20, isShort: true })
+})
+
+test('the rows that are left out are counted, and the text is valid JSON', () => {
+  const rows = Array.from({ length: 1000 }, (_, id) => ({ id, text: 'ł'.repeat(100) }))
+  const one = { data: [{ id: 1, rooms: rows }], [narrowing]: '"per_page" in "input"' }
+  for (const outcome of [
+    { data: rows, [narrowing]: '"per_page" in "input"' },
+    one,
+    { data: { big: 'x'.repeat(99_999) } },
+  ]) {
+    const text = limitedText(outcome, (value) => JSON.stringify(value))
+    expect(text.length).toBeLessThanOrEqual(40_000)
+    expect(JSON.parse(text).left_out.note).toContain('longer than 40000 characters')
+  }
+  const kept = JSON.parse(limitedText({ data: rows }, (value) => JSON.stringify(value)))
+  expect(kept.data).toEqual(rows.slice(0, kept.data.length))
+  expect(kept.left_out.missing).toEqual([{ path: 'data', count: 1000 - kept.data.length }])
+  expect(kept.data.length).toBeGreaterThan(200)
+  expect(JSON.parse(limitedText(one, (value) => JSON.stringify(value))).data).toHaveLength(1)
 })

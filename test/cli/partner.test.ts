@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { updateKey } from '../../src/access/keys/store.ts'
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
+import { wellFormedKey } from '../support/keys.ts'
 import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
@@ -23,7 +24,7 @@ test('partnerctl me shows the host, and exits 4 when the key is refused', async 
   expect(stdout).toMatch(/^status +active$/m)
   expect(stdout).toMatch(/^rate_limit +\d+ of \d+ requests left in 60 s$/m)
   expect(JSON.parse((await run('key', '--json')).stdout)).toMatchObject({ status: 'active', usage: {} })
-  const refused = await (await partner('pis_wrong')).run('me')
+  const refused = await (await partner(wellFormedKey)).run('me')
   expect(refused).toMatchObject({ code: 4, stdout: '' })
   expect(refused.stderr).toContain('API key is invalid')
   expect(refused.stderr).toMatch(/Request id: \S+/)
@@ -117,7 +118,7 @@ test('a key or an address that cannot be used is wrong usage', async () => {
   const run = async (PARTNER_API_KEY: string, PARTNER_BASE_URL: string) =>
     (await partnerctl(['me'], { PARTNER_API_KEY, PARTNER_BASE_URL })).code
   expect(await run('pis ä', process.url)).toBe(2)
-  expect(await run('pis_x', `${process.url}/?x=1`)).toBe(2)
+  expect(await run(wellFormedKey, `${process.url}/?x=1`)).toBe(2)
 })
 
 test('doctor exits 4 if the key is not accepted from here', async () => {
@@ -127,7 +128,10 @@ test('doctor exits 4 if the key is not accepted from here', async () => {
 })
 
 test('partnerctl me exits 1 with one line when the service cannot be reached', async () => {
-  const result = await partnerctl(['me'], { PARTNER_API_KEY: 'x', PARTNER_BASE_URL: 'http://127.0.0.1:9' })
+  const result = await partnerctl(['me'], {
+    PARTNER_API_KEY: wellFormedKey,
+    PARTNER_BASE_URL: 'http://127.0.0.1:9',
+  })
   expect(result.code).toBe(1)
   expect(result.stderr).toMatch(/^Cannot reach http:\/\/127\.0\.0\.1:9\/v1/)
 })

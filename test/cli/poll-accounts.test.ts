@@ -5,7 +5,6 @@ import { expect, test } from 'vitest'
 import { mintKey } from '../../src/access/keys/store.ts'
 import { permissions } from '../../src/http/permissions.ts'
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
-import { commandLine } from '../support/command-line.ts'
 import { rotateKey } from '../support/keys.ts'
 import { partnerctl } from '../support/processes.ts'
 
@@ -80,50 +79,4 @@ test('partnerctl feed poll ignores a lock file that nobody holds', async () => {
   await writeFile(`${state}.lock`, '1')
   const { code, ids } = await poll(actor.key, '--state', state)
   expect({ code, ids }).toEqual({ code: 0, ids: [booking_id] })
-})
-
-test('partnerctl feed poll restarts after a kill in a container, although the new process has the same id', async () => {
-  const { folder } = await home()
-  const actor = await service.actor()
-  await seedBooking(actor)
-  const poll = (...args: string[]) =>
-    Bun.spawn(
-      // The poll runs as process 1 of its own process namespace, as in a container.
-      [
-        'unshare',
-        '--user',
-        '--map-root-user',
-        '--pid',
-        '--fork',
-        '--kill-child',
-        ...commandLine,
-        'feed',
-        'poll',
-        ...args,
-      ],
-      {
-        env: {
-          PATH: process.env.PATH ?? '',
-          PARTNER_BASE_URL: server.url,
-          PARTNER_API_KEY: actor.key,
-          XDG_STATE_HOME: folder,
-        },
-        stdout: 'pipe',
-        stderr: 'pipe',
-      },
-    )
-  const first = poll('--interval', '1h')
-  await first.stdout.getReader().read()
-  const second = poll('--once')
-  expect({ code: await second.exited, stderr: await new Response(second.stderr).text() }).toEqual({
-    code: 1,
-    stderr: expect.stringContaining('Another poll (process 1)'),
-  })
-  first.kill('SIGKILL')
-  await first.exited
-  const third = poll('--once')
-  expect({ code: await third.exited, stderr: await new Response(third.stderr).text() }).toEqual({
-    code: 0,
-    stderr: '',
-  })
 })

@@ -2,8 +2,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { FileLockedError, lockFile } from '../../cli/partner/file-lock.ts'
+import { claimFile, FileClaimedError } from '../../cli/partner/file-claim.ts'
 import { sharedServices, testApp } from '../support/app.ts'
+import { wellFormedKey } from '../support/keys.ts'
 import { installation, partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
@@ -51,13 +52,13 @@ test('changes of the current profile and removals that happen at once are all ke
   })
 })
 
-test('a lock that is held is waited for, but no longer than the caller says', async () => {
+test('a file that is claimed is waited for, but no longer than the caller says', async () => {
   const { file } = await home()
-  const unlock = await lockFile(file)
-  await expect(lockFile(file, 20)).rejects.toThrow(FileLockedError)
-  await unlock()
-  const unlockAgain = await lockFile(file, 20)
-  await unlockAgain()
+  const claim = await claimFile(file)
+  await expect(claimFile(file, 20)).rejects.toThrow(FileClaimedError)
+  await claim.release()
+  const next = await claimFile(file, 20)
+  await next.release()
 })
 
 test('a profiles file that cannot be read is an error with its name and the reason, and no login replaces it', async () => {
@@ -112,7 +113,11 @@ test('a folder that cannot keep profiles is named with the reason', async () => 
 
 test('a file named on the command line that cannot be read or written is named with the reason in words', async () => {
   const { folder } = await home()
-  const environment = { XDG_CONFIG_HOME: folder, PARTNER_BASE_URL: server.url, PARTNER_API_KEY: 'pis_none' }
+  const environment = {
+    XDG_CONFIG_HOME: folder,
+    PARTNER_BASE_URL: server.url,
+    PARTNER_API_KEY: wellFormedKey,
+  }
   const missing = join(folder, 'missing')
   const receiver = ['--forward-to', 'http://127.0.0.1:9']
   for (const command of [

@@ -5,6 +5,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { isLoopback } from '../../src/core/proxy.ts'
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { commandLine, isServedFile } from '../support/command-line.ts'
+import { wellFormedKey } from '../support/keys.ts'
 import { partnerctl, root } from '../support/processes.ts'
 import { startProxy } from '../support/proxy.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -72,7 +73,7 @@ test('a request to any other address uses the proxy, unless NO_PROXY names the a
   const environment = {
     ...other.environment,
     PARTNER_BASE_URL: 'http://partners.example.com',
-    PARTNER_API_KEY: 'pis_none',
+    PARTNER_API_KEY: wellFormedKey,
   }
   const { code, stderr } = await partnerctl(['me'], environment)
   await partnerctl(['me'], { ...environment, NO_PROXY: 'partners.example.com' })

@@ -5,6 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import { readBookingsFile } from '../../cli/partner/reconcile/bookings-file.ts'
 import { sharedServices, testApp } from '../support/app.ts'
 import { type CsvRow, exportOf, toCsv } from '../support/drift.ts'
+import { wellFormedKey } from '../support/keys.ts'
 import { fillBookings } from '../support/many-bookings.ts'
 import { partnerctl } from '../support/processes.ts'
 
@@ -176,7 +177,7 @@ test('a file may have a byte order mark, other columns in any order, quotes, and
 })
 
 test('a malformed or missing file is refused before any request is sent', async () => {
-  const environment = { PARTNER_BASE_URL: 'http://127.0.0.1:1', PARTNER_API_KEY: 'x' }
+  const environment = { PARTNER_BASE_URL: 'http://127.0.0.1:1', PARTNER_API_KEY: wellFormedKey }
   const run = (args: string[]) => partnerctl(['reconcile', ...args], environment)
   const malformed = await run(['--against', await written(`${header}\n${line}\n${line}\n`)])
   expect(malformed).toMatchObject({

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { partnerctlHere } from '../support/admin.ts'
 import { sharedServices, testApp, testEnvironment } from '../support/app.ts'
 import { commandLine } from '../support/command-line.ts'
+import { wellFormedKey } from '../support/keys.ts'
 import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
@@ -73,7 +74,7 @@ test.each([
   [['--since', '999999999d'], '"999999999d" is longer than 400d'],
   [['--admin', '--profile', 'x'], 'Option --profile cannot be used with --host, --key or --admin'],
 ])('requests list %j is wrong usage', async (args, message) => {
-  const environment = { ...environmentOf('pis_x'), ...testEnvironment() }
+  const environment = { ...environmentOf(wellFormedKey), ...testEnvironment() }
   const result = await partnerctlHere(['requests', 'list', ...args], environment)
   expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
 })

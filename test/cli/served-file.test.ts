@@ -7,6 +7,7 @@ import { administratorsCommands } from '../../cli/partner/program.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { node, servedFile } from '../support/command-line.ts'
+import { wellFormedKey } from '../support/keys.ts'
 import { isSoak } from '../support/soak.ts'
 
 const service = await testApp()
@@ -64,7 +65,7 @@ test('help, completions and errors of usage of the file know the commands of par
       ['requests', 'list', '--help'],
       ['requests', 'list', '--admin'],
       ['nothing'],
-    ].map((args) => run('Node', args, { PARTNER_API_KEY: 'pis_x' })),
+    ].map((args) => run('Node', args, { PARTNER_API_KEY: wellFormedKey })),
   )
   expect(shown.map(({ code }) => code)).toEqual([0, 0, 0, 2, 2])
   for (const { stdout, stderr } of shown)
@@ -157,13 +158,15 @@ test('partnerctl doctor warns if the service has another version, with the same 
     versions.push({ code: await child.exited, ...findings.find(({ check }) => check === 'version') })
   }
   const { version } = packageJson
+  const metadata = await fetch(`${server.url}/npm/@partner-interface/partnerctl`)
+  const served: string = (await metadata.json())['dist-tags'].latest
   expect(versions).toEqual([
     { code: 0, check: 'version', state: 'ok', detail: `${version}, the same as the service` },
     {
       code: 0,
       check: 'version',
       state: 'warning',
-      detail: `this is 0.9.0, but the service has ${version}; get that one from ${server.url}/downloads/partnerctl.mjs`,
+      detail: `this is 0.9.0, but the service has ${served}; get that one from ${server.url}/downloads/partnerctl.mjs`,
     },
   ])
 })

@@ -7,6 +7,7 @@ import { csvCell, jsonText, visible, visibleLines } from '../../cli/shared/outpu
 import { createHost } from '../../src/access/hosts/store.ts'
 import { administrator, partnerctlHere } from '../support/admin.ts'
 import { type Actor, makeActor, seedBooking, sender, sharedServices, testApp } from '../support/app.ts'
+import { wellFormedKey } from '../support/keys.ts'
 import { partnerctl } from '../support/processes.ts'
 
 /** Text that would clear the screen, set a title, ring the bell, reverse the text, or start a new line. */
@@ -186,7 +187,7 @@ afterAll(() => foreign.stop(true))
 
 test('a response that does not come from the service is reported as such, whatever it contains', async () => {
   const commands = [['me'], ['key'], ['requests', 'list'], ['nights', '1'], ['feed', 'show', '1']]
-  const environment = { PARTNER_BASE_URL: foreign.url.origin, PARTNER_API_KEY: 'x' }
+  const environment = { PARTNER_BASE_URL: foreign.url.origin, PARTNER_API_KEY: wellFormedKey }
   for (const data of [[null]]) {
     Object.assign(answers, { now: { data, meta: null }, status: 200 })
     for (const command of commands) {

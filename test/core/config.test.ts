@@ -91,6 +91,21 @@ test('a file that is missing, empty, a folder or a pipe, or stands beside the pl
   ])
 })
 
+test('a secret file with a byte order mark counts without it, and one that is not UTF-8 is refused', async () => {
+  const secret = 'geheimer Schlüssel mit zweiunddreißig Zeichen'
+  const bytesOf = async (bytes: Uint8Array) => {
+    const path = await fileWith('')
+    await writeFile(path, bytes)
+    return path
+  }
+  const marked = await fileWith(`\ufeff${secret}\r\n`)
+  expect(readConfig({ SECRET_KEY_FILE: marked }, []).secretKey).toBe(secret)
+  for (const encoding of ['latin1', 'utf16le'] as const) {
+    const path = await bytesOf(Buffer.from(secret, encoding))
+    expect(problemsOf({ SECRET_KEY_FILE: path })).toEqual(['SECRET_KEY_FILE must be a file in UTF-8'])
+  }
+})
+
 test('readConfig() names every invalid setting and shows none of the values', () => {
   const wrong = {
     PORT: 'x',

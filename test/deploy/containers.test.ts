@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { expect, onTestFinished, test } from 'vitest'
+import { updateKey } from '../../src/access/keys/store.ts'
 import { freePort } from '../../src/platform/process.ts'
 import { RedisRateLimiter } from '../../src/platform/redis/rate-limiter.ts'
 import { shutdownLimitMilliseconds } from '../../src/process/shutdown.ts'
-import { testEnvironment } from '../support/app.ts'
+import { testApp, testEnvironment } from '../support/app.ts'
 import { ownDatabase } from '../support/databases.ts'
 import { settingNames } from '../support/environment.ts'
 import { startService } from '../support/processes.ts'
@@ -62,6 +63,37 @@ test('the health check of the image reports whether the service is ready', async
   await running.stop()
   expect(await run()).not.toBe(0)
 })
+
+test.each(['1', '2'])(
+  'the image serves IPv4 and IPv6 with WORKERS=%s, and an IPv4 client has its plain address',
+  async (WORKERS) => {
+    const [, HOST = ''] = /^ENV .*\bHOST=(\S+)/m.exec(await read('Dockerfile')) ?? []
+    const MONGODB_URL = await ownDatabase()
+    const settings = { MONGODB_URL, WORKERS, HOST, TRUSTED_PROXIES: '127.0.0.1,::1' }
+    const running = await startService(testEnvironment({ ...settings, PUBLIC_URL: 'http://localhost' }))
+    onTestFinished(() => running.stop())
+    const { live, actor } = await testApp({ MONGODB_URL })
+    const keyFor = async (network: string) => {
+      const { key, keyId } = await actor()
+      await updateKey(live.db, String(keyId), { allowed_from: [network] })
+      return key
+    }
+    const allowed = await keyFor('203.0.113.7/32')
+    const refused = await keyFor('203.0.113.8/32')
+    const direct = await keyFor('127.0.0.1/32')
+    const statusOf = async (address: string, key: string, headers = {}) =>
+      (await fetch(`http://${address}:${port}/v1/me`, { headers: { 'x-api-key': key, ...headers } })).status
+    const port = running.url.split(':').at(-1)
+    const forwarded = { 'x-forwarded-for': '203.0.113.7' }
+    for (const address of ['127.0.0.1', '[::1]'])
+      expect({
+        address,
+        allowed: await statusOf(address, allowed, forwarded),
+        refused: await statusOf(address, refused, forwarded),
+      }).toEqual({ address, allowed: 200, refused: 403 })
+    expect(await statusOf('127.0.0.1', direct)).toBe(200)
+  },
+)
 
 test('compose.yaml sets only variables that the configuration reads, and leaves enough time to stop', () => {
   const read = settingNames()

@@ -34,8 +34,11 @@ const packages: Record<string, [name: string, kinds: object]> = {
   'monitoring.coreos.com/v1': ['@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1', operator],
 }
 
+/** Returns the only manifest of a kind, apart from those of the Ingress controller. */
 function named(kind: string): Manifest {
-  const found = manifests.filter((manifest) => manifest.kind === kind)
+  const found = manifests.filter(
+    ({ kind: given, metadata }) => given === kind && metadata.namespace === undefined,
+  )
   expect(found).toHaveLength(1)
   return found[0]
 }
@@ -126,7 +129,6 @@ test('the Ingress has the limits of the shipped nginx', async () => {
     'proxy-body-size': /client_max_body_size (\w+);/,
     'proxy-request-buffering': /proxy_request_buffering (\w+);/,
     'proxy-max-temp-file-size': /proxy_max_temp_file_size (\w+);/,
-    'limit-connections': /limit_conn addresses (\w+);/,
   }
   for (const [name, pattern] of Object.entries(limits)) {
     const shipped = pattern.exec(nginx)?.[1]
@@ -135,6 +137,18 @@ test('the Ingress has the limits of the shipped nginx', async () => {
       value: shipped,
     })
   }
+})
+
+test('the controller of the Ingress has the limits of the shipped nginx, and the Ingress none that counts held polls with other requests', async () => {
+  const nginx = await readFile(join(root, 'deploy/nginx/nginx.conf'), 'utf8')
+  const { data } = manifests.find(({ metadata }) => metadata.namespace === 'ingress-nginx')
+  const unindented = (text: string) => text.replaceAll(/^ +/gm, '')
+  const shipped = unindented(nginx)
+  for (const snippet of ['http-snippet', 'server-snippet'])
+    for (const paragraph of unindented(data[snippet]).split(/^(?=#|map|limit_conn_zone|location)/m))
+      expect(shipped).toContain(paragraph.trim())
+  const { annotations } = named('Ingress').metadata
+  expect(Object.keys(annotations).filter((name) => name.includes('limit-'))).toEqual([])
 })
 
 test('objects find each other by their labels, names and ports', () => {

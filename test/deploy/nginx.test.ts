@@ -1,13 +1,20 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { updateKey } from '../../src/access/keys/store.ts'
 import { freePort } from '../../src/platform/process.ts'
-import { testApp, testEnvironment } from '../support/app.ts'
+import { sender, testApp, testEnvironment } from '../support/app.ts'
 import { makeCertificates } from '../support/certificates.ts'
-import { checkNginxConfiguration, startNginx, writeNginxConfiguration } from '../support/nginx.ts'
-import { startService } from '../support/processes.ts'
+import { seriesOf } from '../support/metrics.ts'
+import {
+  checkNginxConfiguration,
+  startNginx,
+  withLimitsOfIngress,
+  writeNginxConfiguration,
+} from '../support/nginx.ts'
+import { root, startService } from '../support/processes.ts'
+import { openRaw, rawHead } from '../support/raw-connection.ts'
 
 const observer = await testApp()
 
@@ -68,7 +75,11 @@ test('behind nginx a client has its own address, metrics are closed, and a body 
   }
   expect(await statusOf(`${proxy.url}/metrics?of=a%2fb`)).toBe(404)
   // pnpm and Yarn escape the slash in the name of a package.
-  for (const path of ['/npm/@partner-interface%2fclient', '//npm/@partner-interface%2Fclient'])
+  for (const path of [
+    '/npm/@partner-interface%2fclient',
+    '//npm/@partner-interface%2Fclient',
+    '/npm/@partner-interface%2fclient/latest',
+  ])
     expect({ path, status: await statusOf(proxy.url + path) }).toEqual({ path, status: 200 })
 
   const other = await observer.actor()
@@ -101,4 +112,111 @@ test('behind nginx a client has its own address, metrics are closed, and a body 
     statuses.push((await proxy.fetch(`${proxy.url}/v1/users`, refused)).status)
   }
   expect(statuses).toEqual(Array(10).fill(401))
+})
+
+const feed = '/v1/integrations/provider_one/bookings'
+
+/** Queries of polls that may be held. The last one is how nginx and the service may read a query differently. */
+const ofHeldPolls = ['wait=5', '%77ait=5', 'per_page=1&wa%69t=05', 'wait=0&wait=9', 'wait=%31', '#&wait=9']
+/** Queries of requests that are never held. */
+const ofOthers = [
+  '',
+  'wait=0',
+  'wait=00',
+  'wait=%30',
+  'wait',
+  'wait=',
+  'await=5',
+  'waiting=5',
+  'page=1?wait=5',
+]
+
+test.for([
+  { name: 'the shipped nginx', adapt: undefined },
+  { name: "the Ingress controller's settings", adapt: withLimitsOfIngress },
+])(
+  'with $name, the held polls of one address keep no other request out, and one too many is refused in the envelope',
+  async ({ adapt }) => {
+    const METRICS_TOKEN = 'a token for this test'
+    const service = await startService({
+      ...testEnvironment({ TRUSTED_PROXIES: '127.0.0.1' }),
+      METRICS_TOKEN,
+    })
+    const proxy = await startNginx([Number(new URL(service.url).port)], adapt)
+    onTestFinished(() => Promise.all([proxy.stop(), service.stop()]).then(() => {}))
+    const heldPerKey = 5
+    const actors = await Promise.all(
+      Array.from({ length: Math.ceil(256 / heldPerKey) }, () => observer.actor()),
+    )
+    /** Sends a request on a connection of its own. */
+    const open = async (query: string, key: string | undefined) => {
+      const connection = await openRaw(proxy.url)
+      onTestFinished(() => connection.close())
+      await connection.send(rawHead(`GET ${feed}?${query}`, [], key))
+      return connection
+    }
+    const polls = actors.flatMap(({ key }) => Array(heldPerKey).fill(key)).slice(0, 256)
+    await Promise.all(polls.map((key) => open('wait=30', key)))
+    const { key } = await observer.actor()
+    const refusal = async () => {
+      const response = await proxy.fetch(`${proxy.url}${feed}?wait=30`, { headers: { 'x-api-key': key } })
+      const { status, headers } = response
+      return { status, headers: Object.fromEntries(headers), body: await response.json() }
+    }
+    const scrape = () =>
+      sender(fetch, service.url)('GET', '/metrics', { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })
+    const heldNow = async () => seriesOf((await scrape()).text).get('held_requests')
+    await expect.poll(heldNow, { interval: 150 }).toBe(256)
+
+    const { status, headers, body } = await refusal()
+    const requestId = expect.stringMatching(/^[0-9a-f-]{32,36}$/)
+    expect({ status, headers, body }).toMatchObject({
+      status: 429,
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'retry-after': '5',
+        'x-request-id': body.error.request_id,
+      },
+      body: {
+        error: {
+          type: 'rate_limit_error',
+          message: 'Too many polls from this address are held; leave out "wait", or try again in 5 s',
+          request_id: requestId,
+          errors: [{ path: 'retry_after', code: 'rate_limited', message: '5' }],
+        },
+      },
+    })
+
+    const statusOf = async (query: string) => {
+      const connection = await open(query, key)
+      await connection.until(/^HTTP\/1\.1 \d+/)
+      return Number(connection.received().slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length))
+    }
+    for (const query of ofHeldPolls)
+      expect({ query, status: await statusOf(query) }).toEqual({ query, status: 429 })
+    for (const query of ofOthers)
+      expect({ query, status: await statusOf(query) }).not.toEqual({ query, status: 429 })
+
+    if (adapt) return
+    const id = body.error.request_id
+    await expect
+      .poll(async () => (await proxy.logged()).filter(({ request_id }) => request_id === id))
+      .toMatchObject([{ path: feed, status: 429, refused_by: 'held_polls' }])
+    const others = (await proxy.logged()).filter(({ status }) => status !== 429)
+    expect(others.filter(({ refused_by }) => refused_by !== '')).toEqual([])
+  },
+)
+
+test('all held polls together leave a fifth of the connections of one worker to other requests, with each proxy', async () => {
+  const shipped = await readFile(join(root, 'deploy/nginx/nginx.conf'), 'utf8')
+  const ingress = await readFile(join(root, 'deploy/kubernetes/ingress-nginx.yaml'), 'utf8')
+  const connectionsPerPoll = 2
+  for (const [text, pattern] of [
+    [shipped, /worker_connections (\d+);/],
+    [ingress, /max-worker-connections: "(\d+)"/],
+  ] as const) {
+    const polls = Number(/limit_conn held_polls_of_all (\d+);/.exec(text)?.[1])
+    expect(polls).toBeGreaterThan(0)
+    expect(polls * connectionsPerPoll).toBeLessThanOrEqual(Number(pattern.exec(text)?.[1]) * 0.8)
+  }
 })

@@ -310,18 +310,50 @@ test.each(withId)(
   },
 )
 
-test('an unknown route or method gets 404 in the envelope, with and without a key', async () => {
+test('an unknown route gets 404 in the envelope, with and without a key', async () => {
   for (const [method, path] of [
-    ['POST', '/'],
     ['GET', '/v1'],
     ['GET', '/v1/nope'],
-    ['PUT', '/v1/me'],
-    ['DELETE', '/v1/users'],
+    ['PUT', '/nope'],
+    ['POST', '/metrics'],
+    ['DELETE', '/v1/webhooks/5/'],
   ] as const) {
-    expectError(await service.send(method, path), 404, 'not_found')
-    expectError(await actor.send(method, path), 404, 'not_found')
+    for (const response of [await service.send(method, path), await actor.send(method, path)]) {
+      expectError(response, 404, 'not_found')
+      expect({ path, allow: response.headers.get('allow') }).toEqual({ path, allow: null })
+    }
   }
 })
+
+test.each([
+  ['PUT', '/v1/me', 'GET, HEAD', 'GET or HEAD'],
+  ['HEAD', '/v1/bookings/5/cancel', 'POST', 'POST'],
+  ['DELETE', '/v1/users', 'GET, HEAD, POST', 'GET, HEAD or POST'],
+  ['POST', '/v1/listings/no-id/', 'GET, HEAD, PATCH', 'GET, HEAD or PATCH'],
+  ['OPTIONS', '/sandbox/listings/5', 'GET, HEAD, PATCH', 'GET, HEAD or PATCH'],
+])('%s %s gets 404 with "Allow: %s", or 401 without a key', async (method, path, allow, words) => {
+  const refused = await actor.send(method, path)
+  expect({ status: refused.status, allow: refused.headers.get('allow') }).toEqual({ status: 404, allow })
+  const keyless = await service.send(method, path)
+  expect({ status: keyless.status, allow: keyless.headers.get('allow') }).toEqual({
+    status: 401,
+    allow: null,
+  })
+  if (method === 'HEAD') return
+  expectError(refused, 404, 'not_found')
+  expect(refused.body.error.message).toBe(`This path does not take the method: use ${words}`)
+  expectError(keyless, 401, 'auth_error')
+  expect(keyless.body.error.message).toBe('API key is required')
+})
+
+test.each(['/', '/guide', '/docs', '/openapi.json', '/healthz', '/console', '/llms.txt'])(
+  'POST %s gets 404 with the methods of the page, without a key',
+  async (path) => {
+    const refused = await service.send('POST', path)
+    expectError(refused, 404, 'not_found')
+    expect(refused.headers.get('allow')).toBe('GET, HEAD')
+  },
+)
 
 test.each(tried.filter(({ method }) => method === 'DELETE'))(
   '$method $path deletes nothing at a path that ends in a slash or in dot segments',

@@ -41,7 +41,7 @@ test.each([100_000, 5_000_000])(
       status: response.status,
       contentType: response.headers.get('content-type'),
       requestId: response.headers.get('x-request-id'),
-    }).toEqual({ status: 200, contentType: 'application/json', requestId: 'r' })
+    }).toEqual({ status: 200, contentType: 'application/json; charset=utf-8', requestId: 'r' })
     expect(((await response.json()) as string).length).toBe(length)
   },
 )

@@ -1,11 +1,12 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
 import { updateKey } from '../../src/access/keys/store.ts'
 import { inTransaction } from '../../src/platform/mongo/transactions.ts'
 import { enqueueJob } from '../../src/platform/outbox/outbox.ts'
-import { seedBooking, testApp } from '../support/app.ts'
+import { seedBooking, testApp, testEnvironment } from '../support/app.ts'
 import { ownDatabase } from '../support/databases.ts'
 import { scrapeOf, seriesOf } from '../support/metrics.ts'
+import { startService } from '../support/processes.ts'
 
 const METRICS_TOKEN = 'a-token-of-the-operator'
 const headers = { authorization: `Bearer ${METRICS_TOKEN}` }
@@ -64,6 +65,32 @@ test('GET /metrics has every labelled counter from the start, with 0', async () 
     ...['delivered', 'failed'].map((result) => `webhook_tries_total{result="${result}"}`),
   ]
   expect(counters.map((name) => series.get(name))).toEqual(counters.map(() => 0))
+})
+
+test('GET /metrics shows no lag of the event loop that has not been sampled since the last scrape', async () => {
+  const service = await testApp({ METRICS_TOKEN })
+  await scrapeOf(service, METRICS_TOKEN)
+  const series = await scrapeOf(service, METRICS_TOKEN)
+  const lags = [...series].filter(([name]) => name.startsWith('nodejs_eventloop_lag_'))
+  expect(lags.length).toBeGreaterThan(0)
+  for (const [name, seconds] of lags)
+    expect({ name, isPossible: seconds >= 0 && seconds < 3600 }).toEqual({ name, isPossible: true })
+})
+
+test('GET /metrics names the process that it counts, and when it started', async () => {
+  const started = (text: string) => Number(/^process_start_time_seconds (\S+)$/m.exec(text)?.[1])
+  const idIn = (text: string) => /^process_info\{instance_id="([0-9a-f-]{36})"\} 1$/m.exec(text)?.[1]
+  const scrape = async (url: string) => await (await fetch(`${url}/metrics`, { headers })).text()
+  const services = await Promise.all([1, 2].map(() => startService(testEnvironment({ METRICS_TOKEN }))))
+  onTestFinished(() => Promise.all(services.map((service) => service.stop())).then(() => {}))
+  const [one = '', other = ''] = await Promise.all(services.map(({ url }) => scrape(url)))
+  const again = await scrape(services[0]?.url ?? '')
+  expect(idIn(one)).toBeDefined()
+  expect({ id: idIn(again), started: started(again) }).toEqual({ id: idIn(one), started: started(one) })
+  expect(idIn(other)).not.toBe(idIn(one))
+  expect(started(other)).not.toBe(started(one))
+  const age = Date.now() / 1000 - started(one)
+  expect(age > 0 && age < 3600).toBe(true)
 })
 
 test('GET /metrics names the build and the servers, and shows the durations of commands, hits and deliveries to waiting readers', async () => {

@@ -29,7 +29,8 @@ export async function consumerPoller(service: TestApp, baseUrl: string) {
     start: (...args: string[]) =>
       Bun.spawn([...commandLine, 'feed', 'poll', ...args], {
         env: environment,
-        stdout: 'ignore',
+        // A poll without --exec refuses an output that discards everything.
+        stdout: 'pipe',
         stderr: 'ignore',
       }),
     /** Starts a poller that appends the changes it handles to a file. */

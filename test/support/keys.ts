@@ -14,3 +14,6 @@ export async function rotateKey(
   await endSecrets(db, record.id, previous, previousExpiresAt)
   return { key, record, previousExpiresAt }
 }
+
+/** A key in the right form that no service knows. */
+export const wellFormedKey = `pis_${'x'.repeat(38)}`

@@ -17,7 +17,7 @@ export interface RunningNginx {
   /** Replaces the certificate while requests are being served; resolves once new connections get the new one. */
   renewCertificate(): Promise<void>
   /** Returns the lines of the request log. */
-  logged(): Promise<{ path: string }[]>
+  logged(): Promise<{ path: string; status: number; request_id: string; refused_by: string }[]>
   /** Returns the text of the error log. */
   errors(): Promise<string>
   stop(): Promise<void>
@@ -61,12 +61,38 @@ export async function checkNginxConfiguration(file: string): Promise<string[]> {
   return stderr.toString().trim().split('\n')
 }
 
+/** Returns a configuration whose connections to the services end with each request, as those of other proxies do. */
+export const withoutKeepAlive = (configuration: string) => configuration.replace('keepalive 32;', '')
+
+/**
+ * Returns a configuration with the limits of `deploy/kubernetes/ingress-nginx.yaml` in place of its own. The Ingress
+ * controller copies `http-snippet` into `http`, and `server-snippet` into each server.
+ */
+export async function withLimitsOfIngress(configuration: string): Promise<string> {
+  const { data } = Bun.YAML.parse(
+    await readFile(join(root, 'deploy/kubernetes/ingress-nginx.yaml'), 'utf8'),
+  ) as { data: Record<string, string> }
+  const bare = configuration
+    .replace(
+      / {2}# Polls that may be held have limits[\s\S]*?(?= {2}# Queries, headers and bodies are not)/,
+      '',
+    )
+    .replace(',"refused_by":"$refused_by"', '')
+    .replace(/ {4}# Polls of one address that are held[\s\S]*?(?= {4}client_header_timeout)/, '')
+    .replace(/ {4}location @too_many[\s\S]*?\n {4}\}\n/, () => data['server-snippet'] ?? '')
+    .replaceAll('$refusal_id', '$request_id')
+  return bare.replace('  upstream partner_api {', () => `${data['http-snippet']}\n  upstream partner_api {`)
+}
+
 /**
  * Starts nginx with the configuration that operators get. It passes requests to these local ports in turn.
  *
- * @param keepsAlive false makes nginx open a connection for each request, as other proxies do
+ * @param adapt changes the configuration
  */
-export async function startNginx(targets: (number | string)[], keepsAlive = true): Promise<RunningNginx> {
+export async function startNginx(
+  targets: (number | string)[],
+  adapt: (configuration: string) => string | Promise<string> = (configuration) => configuration,
+): Promise<RunningNginx> {
   const folder = await mkdtemp(join(tmpdir(), 'partner-nginx-'))
   // The workers of nginx run under another account.
   await chmod(folder, 0o755)
@@ -74,7 +100,7 @@ export async function startNginx(targets: (number | string)[], keepsAlive = true
   const trusted = [await readFile(authority, 'utf8')]
   const port = await freePort()
   const file = await writeNginxConfiguration(folder, port, targets)
-  if (!keepsAlive) await Bun.write(file, (await readFile(file, 'utf8')).replace('keepalive 32;', ''))
+  await Bun.write(file, await adapt(await readFile(file, 'utf8')))
   const child = Bun.spawn(['nginx', '-c', file, '-e', join(folder, 'error.log'), '-g', 'daemon off;'], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { PATH: path },

@@ -40,17 +40,19 @@ export interface Prometheus {
   firing(): Promise<string[]>
   /** Returns the number of series in the query's result whose value is a number. */
   count(query: string): Promise<number>
+  /** Scrapes these services from now on, without a restart; the series of all others end. */
+  setTargets(services: string[]): Promise<void>
   stop(): Promise<void>
 }
 
-const milliseconds = { s: 1000, m: 60_000, h: 3_600_000 }
+const milliseconds = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** Divides a shipped file's intervals, ranges and `for` durations by `factor`; thresholds stay unchanged. */
 function shorten(text: string, factor: number): string {
-  const places = /(?<=_interval: |_timeout: |for: |\[)(\d+)([smh])(?=\s|\])/g
+  const places = /(?<=_interval: |_timeout: |for: |\[)(\d+)([smhd])(?=\s|\])/g
   return text.replaceAll(
     places,
-    (_, count, unit: 's' | 'm' | 'h') => `${(Number(count) * milliseconds[unit]) / factor}ms`,
+    (_, count, unit: keyof typeof milliseconds) => `${(Number(count) * milliseconds[unit]) / factor}ms`,
   )
 }
 
@@ -61,11 +63,14 @@ function shorten(text: string, factor: number): string {
  */
 export async function startPrometheus(service: string, token: string, factor: number): Promise<Prometheus> {
   const folder = await mkdtemp(join(tmpdir(), 'partner-prometheus-'))
-  for (const file of ['prometheus.yaml', 'alerts.yaml']) {
+  const writeShipped = async (file: string, services: string[]) => {
     const shipped = await readFile(join(prometheusFolder, file), 'utf8')
-    const text = shorten(shipped, factor).replace('localhost:3001, localhost:3002', new URL(service).host)
+    const targets = services.map((url) => new URL(url).host).join(', ')
+    const text = shorten(shipped, factor).replace('localhost:3001, localhost:3002', targets)
     await writeFile(join(folder, file), text)
   }
+  await writeShipped('prometheus.yaml', [service])
+  await writeShipped('alerts.yaml', [])
   await writeFile(join(folder, 'metrics-token'), token)
   const address = `127.0.0.1:${await freePort()}`
   const config = join(folder, 'prometheus.yaml')
@@ -101,6 +106,10 @@ export async function startPrometheus(service: string, token: string, factor: nu
       const { data, error } = await ask(`query?query=${encodeURIComponent(query)}`)
       if (error) throw new Error(`${query}: ${error}`)
       return data.result.filter(({ value }: { value: [number, string] }) => value[1] !== 'NaN').length
+    },
+    async setTargets(services) {
+      await writeShipped('prometheus.yaml', services)
+      child.kill('SIGHUP')
     },
     async stop() {
       child.kill('SIGKILL')

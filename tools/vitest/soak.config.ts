@@ -11,9 +11,12 @@ const alone = ['test/soak/faults/redis-outage.test.ts', 'test/soak/webhooks/orig
  */
 const unhurried = [
   'certify/certify',
+  'clients/clients',
   'observability/alerts',
+  'observability/vanished',
   'server/idle',
   'certify/guide-product',
+  'cli/claim-renewal',
   'client/outage',
   'server/traces',
 ].map((file) => `test/soak/${file}.test.ts`)
@@ -22,9 +25,11 @@ const unhurried = [
 const partners = [
   'bad-network',
   'certify',
+  'claims',
   'comfort',
   'consumer',
   'ctrl-c',
+  'encodings',
   'health',
   'mcp',
   'messages',

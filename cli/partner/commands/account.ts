@@ -1,12 +1,19 @@
-import { text } from 'node:stream/consumers'
 import { defineCommand } from 'citty'
 import type { Schemas } from '../../../client/src/index.ts'
 import { command, flag, option, positional } from '../../shared/command.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { print, printList, record } from '../../shared/output.ts'
+import { readText } from '../../shared/values.ts'
 import { askSecret } from '../ask-secret.ts'
 import { clientArgs, clientFor, defaultBaseUrl, openClient } from '../client.ts'
-import { changeProfiles, type Profiles, readProfiles, requireSafeAddress } from '../profiles.ts'
+import { requireKey } from '../key.ts'
+import {
+  changeProfiles,
+  type Profiles,
+  readProfiles,
+  requireProfilesFile,
+  requireSafeAddress,
+} from '../profiles.ts'
 
 export const me = command({
   examples: ['partnerctl me', 'partnerctl me --sandbox --json'],
@@ -54,7 +61,8 @@ export const login = command({
     const base_url = args['base-url'] ?? process.env.PARTNER_BASE_URL ?? defaultBaseUrl
     requireSafeAddress(base_url)
     const sandbox = args.sandbox ?? false
-    // A file that cannot be read is reported before the user types a key.
+    // A file that cannot be read, or kept, is reported before the user types a key.
+    requireProfilesFile()
     await readProfiles()
     const key = await askForKey()
     const host = await clientFor(base_url, sandbox, key).host.get()
@@ -71,9 +79,9 @@ export const login = command({
 })
 
 async function askForKey(): Promise<string> {
-  const answer = process.stdin.isTTY ? await askSecret('API key') : await text(process.stdin)
+  const answer = process.stdin.isTTY ? await askSecret('API key') : await readText('-')
   if (!answer?.trim()) throw new UsageError('No API key was given')
-  return answer.trim()
+  return requireKey(answer.trim(), 'the input')
 }
 
 function showProfiles(args: { json?: boolean | undefined }, { current, profiles }: Profiles): void {

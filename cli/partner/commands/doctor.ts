@@ -1,11 +1,12 @@
 import { ConnectionError, PartnerError, type Schemas } from '../../../client/src/index.ts'
 import { command } from '../../shared/command.ts'
 import { exitCode } from '../../shared/errors.ts'
-import { type CommandFinding, showFindings } from '../../shared/output.ts'
+import { type CommandFinding, note, showFindings } from '../../shared/output.ts'
 import { version } from '../../shared/program.ts'
 import { accountOf, clientArgs, findAddress, openClient, type PartnerClient, timeOf } from '../client.ts'
 import { formatError } from '../format-error.ts'
-import { fetchDocument } from '../openapi.ts'
+import { downloadOf, fetchServedVersion } from '../newer-version.ts'
+import { aheadText } from '../poll/ahead.ts'
 import { peekItem } from '../poll/feeds.ts'
 import { readCheckpoint } from '../poll/state-file.ts'
 import { allPermissions } from '../service.ts'
@@ -75,19 +76,17 @@ function checkClock(headers: Headers): CommandFinding {
 }
 
 /**
- * Compares this program's version with the service's, because the service distributes the program in its own version. A
- * different version is not a failure, because both keep the contract.
+ * Compares this program's version with the latest that the service distributes. A different version is not a failure,
+ * because both keep the contract.
  */
 async function checkVersion(base: string): Promise<CommandFinding> {
-  const document = await fetchDocument(base, '/openapi/getHostProfile.json').catch(() => undefined)
-  const served = document?.info?.version
+  const served = await fetchServedVersion(base)
   const warn = (detail: string): CommandFinding => ({ check: 'version', state: 'warning', detail })
-  if (typeof served !== 'string') return warn(`this is ${version}; the service does not report its version`)
-  if (served === version)
+  if (served === undefined) return warn(`this is ${version}; the service does not report its version`)
+  // The command line of a checkout has the plain version, and the build of a checkout is not a release (decisions §30).
+  if (served === version || served.startsWith(`${version}-dev.`))
     return { check: 'version', state: 'ok', detail: `${version}, the same as the service` }
-  return warn(
-    `this is ${version}, but the service has ${served}; get that one from ${base}/downloads/partnerctl.mjs`,
-  )
+  return warn(`this is ${version}, but the service has ${served}; get that one from ${downloadOf(base)}`)
 }
 
 /** Reports how far this user's poll lags behind the feed: the number of pending changes and the age of the oldest. */
@@ -95,7 +94,12 @@ async function checkFeed(client: PartnerClient, key: Schemas['Key']): Promise<Co
   const followed = { root: client.root, account: accountOf(client, key), filters: {} }
   try {
     const updated_after = await readCheckpoint(followed)
-    const { version: oldest, total: waiting } = await peekItem(client, 'bookings', { updated_after })
+    const { version: oldest, total: waiting, ahead } = await peekItem(client, 'bookings', { updated_after })
+    if (ahead) {
+      note(aheadText('bookings', ahead, 'state'))
+      const detail = `the checkpoint ${updated_after} is ahead of the feed, so no poll can get anything`
+      return { check: 'feed', state: 'failed', detail }
+    }
     const now = await timeOf(client)
     const lag = oldest ? Math.max(0, Math.round((now.getTime() - Date.parse(`${oldest}Z`)) / 1000)) : 0
     const since = updated_after ? `after the checkpoint ${updated_after}` : 'in all: no poll has run here'

@@ -3,7 +3,7 @@ import { command, option, requiredOption } from '../../shared/command.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { jsonText, noJsonInStreams, note, printLine, streamArgs } from '../../shared/output.ts'
 import { oneOf, readText } from '../../shared/values.ts'
-import { clientArgs, openClient, type PartnerClient, untilStopped } from '../client.ts'
+import { clientArgs, findAddress, openClient, type PartnerClient, untilStopped } from '../client.ts'
 import { requireVersion } from '../dates.ts'
 import { type ForwardedHint, forward } from '../forward.ts'
 import {
@@ -14,6 +14,8 @@ import {
   isWebhookSecret,
   makeWebhookSecret,
 } from '../hint.ts'
+import { noteNewerVersion } from '../newer-version.ts'
+import { aheadText } from '../poll/ahead.ts'
 import { maxWaitSeconds, peekItem } from '../poll/feeds.ts'
 import { keepFromProxy } from '../proxy.ts'
 import { stopOnSignal } from '../stop.ts'
@@ -59,9 +61,10 @@ function describe({
   status,
   attempts,
   response_status,
+  error,
   milliseconds,
 }: ForwardedHint): string {
-  const response = response_status === null ? 'no response' : `responded ${response_status}`
+  const response = response_status === null ? `no response (${error})` : `responded ${response_status}`
   return `${event} of booking ${booking_id}: ${status}, ${response} in ${milliseconds} ms${attempts > 1 ? `, attempt ${attempts}` : ''}`
 }
 
@@ -88,10 +91,13 @@ export const listen = command({
     const client = await openClient(args, Number.POSITIVE_INFINITY)
     const stop = stopOnSignal()
     const receiver = { url, secret, stop }
+    const newer = noteNewerVersion(await findAddress(args), stop)
     const follow = async (event: HintEvent) => {
       const { feed, hints } = sources[event]
       const after = args.since ?? (await latestVersion(client, feed, stop))
       note(`Listening for ${event}${after ? ` after ${after}` : ''}`)
+      const { ahead } = await peekItem(client, feed, { updated_after: after }, stop)
+      if (ahead) note(aheadText(feed, ahead, 'since'))
       for await (const data of hints(client, { after, wait: maxWaitSeconds, signal: stop })) {
         const body = hintBody(event, data)
         const delivery = await forward(receiver, event, data.booking_id, body)
@@ -99,6 +105,7 @@ export const listen = command({
       }
     }
     await Promise.all(events.map((event) => untilStopped(stop, () => follow(event))))
+    await newer
   },
 })
 

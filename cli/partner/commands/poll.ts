@@ -5,12 +5,22 @@ import { UsageError } from '../../shared/errors.ts'
 import { note, print } from '../../shared/output.ts'
 import { standardError, standardOutput } from '../../shared/streams.ts'
 import { parseDuration, parseId } from '../../shared/values.ts'
-import { accountOf, clientArgs, openClient, type PartnerClient, sleep, untilStopped } from '../client.ts'
+import {
+  accountOf,
+  clientArgs,
+  findAddress,
+  openClient,
+  type PartnerClient,
+  sleep,
+  untilStopped,
+} from '../client.ts'
 import { requireVersion } from '../dates.ts'
+import { noteNewerVersion } from '../newer-version.ts'
+import { noteAheadOnce } from '../poll/ahead.ts'
 import { bookingFeed, type Item, maxWaitSeconds, messageFeed, type PolledFeed } from '../poll/feeds.ts'
 import { outputFor } from '../poll/handlers.ts'
 import { openProgress, type Progress } from '../poll/progress.ts'
-import { type Checkpoint, openCheckpoint } from '../poll/state-file.ts'
+import { type Checkpoint, openCheckpoint, requireStateFolder } from '../poll/state-file.ts'
 import { stopOnSignal } from '../stop.ts'
 
 /**
@@ -138,32 +148,56 @@ async function runPoll<T extends Item>(
   const interval = args.interval === undefined ? undefined : parseDuration(args.interval)
   requireCompatible(args)
   requireVersion(args.since)
+  if (args.state === undefined && args.consumer === undefined) requireStateFolder()
+  // Otherwise, every change would be written nowhere and count as handled.
+  if (args.exec === undefined && standardOutput.isReplaced)
+    throw new Error('Standard output is closed or discards everything: nothing would read the changes')
   const client = await openClient(args, Number.POSITIVE_INFINITY)
   const stop = stopOnSignal()
   const checkpoint = await untilStopped(stop, () =>
     openCheckpointOf(client, feed.name, filters, { args, stop }),
   )
   if (checkpoint === null) return
+  if (args.follow) note(describeStart(feed.name, client.root, args, checkpoint))
+  const newer = noteNewerVersion(await findAddress(args), stop)
   const output = outputFor(feed, { exec: args.exec, output: args.json ? 'json' : args.output })
   const isProgressShown = standardError.isTerminal && (args.exec !== undefined || !standardOutput.isTerminal)
   const progress = await openProgress(isProgressShown, feed.name)
   const onCaughtUp = args.follow && standardError.isTerminal ? noteOnce(client) : () => {}
-  const poll = { handle: output.handle, checkpoint, progress, onCaughtUp, stop }
+  // A poll that has lost its state file ends at once, also while it waits for a change.
+  const end = AbortSignal.any([stop, checkpoint.lost])
+  const onAhead = noteAheadOnce(feed.name, args.consumer === undefined ? 'state' : 'consumer')
+  const poll = { handle: output.handle, checkpoint, progress, onCaughtUp, stop: end }
   // Without --interval, a poll that follows the feed pauses for as long as the client does by default. Without a minimum,
   // --interval 0s would have it spin while the service has no room to hold its request.
   const pauseSeconds = interval === undefined ? undefined : Math.max(minFollowPauseSeconds, interval)
   const pace = args.follow ? { wait: maxWaitSeconds, pauseSeconds } : {}
   try {
-    while (!stop.aborted) {
-      const changes = openFeed(client, checkpoint.version, { ...pace, signal: stop })
-      await untilStopped(stop, () => handlePages(changes, poll))
+    while (!end.aborted) {
+      const changes = openFeed(client, checkpoint.version, { ...pace, onAhead, signal: end })
+      await untilStopped(end, () => handlePages(changes, poll))
       if (args.once || args.follow) break
-      await sleep(interval ?? defaultIntervalSeconds, stop)
+      await sleep(interval ?? defaultIntervalSeconds, end)
     }
+    if (!stop.aborted) checkpoint.require()
   } finally {
     progress.stop()
     await output.end().finally(checkpoint.close)
   }
+  await newer
+}
+
+/** Says which feed a poll follows, and from where. */
+function describeStart(
+  name: PolledFeed<Item>['name'],
+  root: string,
+  { consumer, since }: PollValues,
+  { version }: Checkpoint,
+): string {
+  const feed = `Following the ${name} of ${root}`
+  if (consumer !== undefined) return `${feed} as the consumer "${consumer}", from where it stands`
+  if (version === undefined) return `${feed} from the oldest change`
+  return `${feed} after ${version}${since === undefined ? ', where the state file ended' : ''}`
 }
 
 /** Pause between two polls without `--interval`. */
@@ -190,7 +224,14 @@ async function openCheckpointOf(
 }
 
 /** Checkpoint of a poll with a consumer. It stores nothing, because the service stores the consumer's position. */
-const noFile: Checkpoint = { version: undefined, save() {}, sync() {}, close: async () => {} }
+const noFile: Checkpoint = {
+  version: undefined,
+  require() {},
+  lost: new AbortController().signal,
+  save() {},
+  sync() {},
+  close: async () => {},
+}
 
 /** What a poll does with its changes. */
 interface Poll<T extends Item> {
@@ -213,9 +254,11 @@ async function handlePages<T extends Item>(
   let handledOnPage: string | undefined
   try {
     for await (const { items, meta } of changes.pages()) {
+      if (meta.ahead) continue
       let left = meta.pagination?.total ?? items.length
       for (const item of items) {
         stop.throwIfAborted()
+        checkpoint.require()
         await handle(item)
         checkpoint.save(item.version)
         handledOnPage = item.version
@@ -244,13 +287,16 @@ function noteOnce({ isSandbox }: PartnerClient): () => void {
   }
 }
 
-/** @throws UsageError for options that cannot be used together */
+/** @throws UsageError for options that cannot be used together; Error for one that this system does not support */
 function requireCompatible(args: PollValues): void {
   if (args.once && args.follow) throw new UsageError('Options --once and --follow cannot be used together')
   for (const other of ['json', 'exec'] as const)
     if (args.output !== undefined && args[other])
       throw new UsageError(`Options --${other} and --output cannot be used together`)
   if (args.consumer !== undefined) requireWholeFeed(args)
+  // It needs `sh` and process groups.
+  if (args.exec !== undefined && process.platform === 'win32')
+    throw new Error('Option --exec does not work on Windows itself: run partnerctl in WSL')
 }
 
 /** Options that exclude `--consumer`, because a consumer follows the whole feed and must not skip changes. */

@@ -9,7 +9,7 @@ import type {
   RequestSearch,
   RequestSource,
 } from '../../shared/requests.ts'
-import { cutToLimit, limitArgument, parseDuration, parseLimit } from '../../shared/values.ts'
+import { limitArgument, parseDuration, parseLimit, printUpTo } from '../../shared/values.ts'
 import { clientArgs, openClient } from '../client.ts'
 import { parseMoment } from '../dates.ts'
 import { describeRequest, partnerSource, tailRequests } from '../requests/source.ts'
@@ -113,8 +113,11 @@ export const requestsWith = (administration: RequestAdministration | undefined) 
       const search = searchOf(args)
       await withSource(administration, args, async (read) => {
         const found = await readWithRetry(read, search, limit + 1)
-        const rows = cutToLimit(found, limit, () => 'raise --limit to see older ones')
-        print(args, rows, () => rows.map(describeRequest).join('\n') || nothingFound(search))
+        printUpTo(found, limit, {
+          show: (rows) =>
+            print(args, rows, () => rows.map(describeRequest).join('\n') || nothingFound(search)),
+          hint: () => 'raise --limit to see older ones',
+        })
       })
     },
   })

@@ -3,7 +3,7 @@ import type { Schemas } from '../../../client/src/index.ts'
 import { command, option, positional } from '../../shared/command.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { print, printList, record } from '../../shared/output.ts'
-import { cutToLimit, limitArgument, parseId, parseLimit } from '../../shared/values.ts'
+import { limitArgument, parseId, parseLimit, printUpTo } from '../../shared/values.ts'
 import { clientArgs, openClient } from '../client.ts'
 import { parseMoment } from '../dates.ts'
 
@@ -34,11 +34,10 @@ const list = command({
       found.push(user)
       if (found.length > limit) break
     }
-    printList(
-      args,
-      cutToLimit(found, limit, () => 'raise --limit to see the others'),
-      query.erased_after === undefined ? columns : erasedColumns,
-    )
+    printUpTo(found, limit, {
+      show: (shown) => printList(args, shown, query.erased_after === undefined ? columns : erasedColumns),
+      hint: () => 'raise --limit to see the others',
+    })
   },
 })
 

@@ -30,6 +30,20 @@ export function servedMarkdown({ markdown }: Chapter, address: string): string {
     .replace(/^\|.*\|$/gm, (row) => row.replace(/ {2,}/g, ' ').replace(/-{3,}/g, '---'))
 }
 
+/** Returns the section of a chapter's Markdown to which an anchor leads; undefined if it leads to none. */
+export function sectionAt(markdown: string, anchor: string): string | undefined {
+  return markdown.split(/^(?=## )/m).find((part) => {
+    const [heading = ''] = part.split('\n')
+    return heading.startsWith('## ') && slugOf(heading.slice(3).replaceAll('`', '')) === anchor
+  })
+}
+
+/** True if a chapter has a heading to which the anchor leads. */
+export function hasAnchor(markdown: string, anchor: string): boolean {
+  const headings = markdown.matchAll(/^#+ (.*)$/gm)
+  return [...headings].some(([, heading = '']) => slugOf(heading.replaceAll('`', '')) === anchor)
+}
+
 /** A second-level heading with the text below it, or the text before the first such heading. */
 export interface Section {
   chapter: string

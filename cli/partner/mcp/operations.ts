@@ -1,6 +1,9 @@
+import type { RequestOptions } from '../../../client/src/index.ts'
 import { UsageError } from '../../shared/errors.ts'
+import { parseJson } from '../../shared/values.ts'
 import { fetchDocument, type Json } from '../openapi.ts'
 import { roots, splitRoot, supportedProvider } from '../service.ts'
+import { describeValue } from './arguments.ts'
 
 /** An operation in one or both environments. `id` and `summary` are those of the live operation if there is one. */
 export interface Operation {
@@ -43,15 +46,34 @@ export function splitInput({ id, path, described }: Operation, input: Record<str
   const { provider = supportedProvider, ...given } = input
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = name === 'provider' ? provider : given[name]
-    if (value === undefined) throw new UsageError(`"${name}" of ${id} is missing`)
+    if (typeof value === 'object' && value !== null)
+      throw new UsageError(`"${name}" of ${id}: send a string or a number, not ${describeValue(value)}`)
+    if (value === undefined || value === null) throw new UsageError(`"${name}" of ${id} is missing`)
     return encodeURIComponent(`${value}`)
   })
   const others = Object.entries(given).filter(([name]) => !path.includes(`{${name}}`))
   const isQuery = ([name]: [string, unknown]) =>
     described.parameters.some((one: Json) => one.in === 'query' && one.name === name)
-  const query = others.filter(isQuery).map(([name, value]) => [name, `${value}`])
+  const query = others.filter(isQuery).map(([name, value]) => [name, queryValue(name, value)])
   const rest = others.filter((one) => !isQuery(one))
   if (rest[0] && !described.requestBody) throw new UsageError(`"${rest[0][0]}" is unknown to ${id}`)
   const body = described.requestBody ? { body: Object.fromEntries(rest) } : {}
   return { path: filled, query: Object.fromEntries(query), ...body }
+}
+
+type QueryValue = NonNullable<RequestOptions['query']>[string]
+
+/**
+ * Returns a value for the query: a list becomes a repeated parameter, and null is left out (decisions §27). A list may
+ * have been sent as its JSON text, because some agents do that.
+ *
+ * @throws UsageError for an object, which a query cannot have
+ */
+function queryValue(name: string, value: unknown): QueryValue {
+  const parsed = typeof value === 'string' && value.startsWith('[') ? parseJson(value) : undefined
+  const given = Array.isArray(parsed) ? parsed : value
+  for (const one of [given].flat())
+    if (typeof one === 'object' && one !== null)
+      throw new UsageError(`"${name}": send a string, a number or a list of them, not ${describeValue(one)}`)
+  return given as QueryValue
 }

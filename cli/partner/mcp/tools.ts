@@ -3,8 +3,11 @@ import { Value } from '@sinclair/typebox/value'
 import type { RequestOptions } from '../../../client/src/index.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { type ClientOptions, openClient } from '../client.ts'
-import { readChapters, type Section, sectionsOf, servedMarkdown } from '../guide/chapters.ts'
-import { fetchDocument } from '../openapi.ts'
+import { readChapters, type Section, sectionsOf } from '../guide/chapters.ts'
+import { fetchDocument, fetchText, type Json } from '../openapi.ts'
+import { argumentError, prepareArguments } from './arguments.ts'
+import { findLinked, listChapters } from './guide-links.ts'
+import { narrowing } from './limit.ts'
 import { type Operation, splitInput } from './operations.ts'
 
 /** The settings and functions that all tools share. */
@@ -56,10 +59,14 @@ interface Presentation {
 /** Creates a tool from its presentation, its input fields and the function that runs it. */
 function tool<F extends TProperties>(shown: Presentation, fields: F, run: Run<Static<TObject<F>>>) {
   const inputSchema = t.Object(fields, { additionalProperties: false })
-  const call: Run<unknown> = async (input, session, signal) => {
+  const wanted = {
+    properties: inputSchema.properties,
+    required: inputSchema.required as string[] | undefined,
+  }
+  const call: Run<unknown> = async (given, session, signal) => {
+    const input = prepareArguments(wanted, given)
     if (Value.Check(inputSchema, input)) return run(input, session, signal)
-    const { path, message } = Value.Errors(inputSchema, input).First() ?? {}
-    throw new UsageError(`Argument "${path?.slice(1)}": ${message}`)
+    throw argumentError(wanted, input)
   }
   return { ...shown, inputSchema, call }
 }
@@ -76,6 +83,14 @@ async function find({ operations }: Session, wanted: string): Promise<Operation>
   return found
 }
 
+/** Names the parameters of an operation that make its response smaller. */
+function narrowingOf({ described }: Operation): string {
+  const names: string[] = described.parameters
+    .filter((one: Json) => one.in === 'query' && one.name !== 'wait')
+    .map((one: Json) => `"${one.name}"`)
+  return names.length > 0 ? `${names.join(', ')} in "input"` : 'an operation that reads a part of it'
+}
+
 /** A call of an operation. */
 interface Call {
   sandbox: boolean
@@ -90,7 +105,12 @@ async function send(session: Session, { sandbox, id, input = {} }: Call, more: R
   const client = await openClient({ ...session.options, sandbox })
   const sent = client.request(operation.method, path, { ...placed, ...more })
   const { envelope, response } = await sent.withResponse()
-  return { request_id: envelope.meta.request_id, status: response.status, ...envelope }
+  return {
+    request_id: envelope.meta.request_id,
+    status: response.status,
+    ...envelope,
+    [narrowing]: narrowingOf(operation),
+  }
 }
 
 /** Live data is read only if the person who started the server allows it. */
@@ -143,13 +163,18 @@ export const tools = {
       description: 'Read a chapter of the guide; without a name, list the chapters',
       annotations: reads,
     },
-    { name: text },
-    async ({ name }, { base }) => {
-      const chapters = readChapters()
-      if (name === undefined) return { chapters: chapters.map(({ markdown: _, ...shown }) => shown) }
-      const chapter = chapters.find((one) => one.name === name)
-      if (!chapter) throw new UsageError(`There is no chapter "${name}"`)
-      return { markdown: servedMarkdown(chapter, base) }
+    {
+      name: t.Optional(
+        t.String({
+          description: 'Name of a chapter, or any link in the guide; with #section, only that section',
+        }),
+      ),
+    },
+    async ({ name }, { base }, signal) => {
+      const wanted = name === undefined ? undefined : findLinked(name, base)
+      if (wanted === undefined || 'chapters' in wanted) return { chapters: listChapters() }
+      if ('file' in wanted) return { markdown: await fetchText(wanted.file, signal) }
+      return wanted
     },
   ),
   list_operations: tool(
@@ -197,7 +222,7 @@ export const tools = {
       const { id, method, isLive } = await find(session, given.operation_id)
       if (method !== 'GET' || !isLive)
         throw new UsageError(`${id} does not read live data; only reads are allowed there`)
-      if (given.input?.wait !== undefined)
+      if ((given.input?.wait ?? undefined) !== undefined)
         throw new UsageError('"wait" would take a place among the polls of the product; read without it')
       // An agent's read must not make a product that has stopped reading look alive.
       const call = { sandbox: false, id, input: given.input }
@@ -223,7 +248,7 @@ export const tools = {
     {
       title: 'Show what is wrong with the integration',
       description:
-        "Learn whether the integration is quiet or broken: findings, the key's positions in the feeds, counts of the last hour",
+        "Learn whether the integration is quiet or broken: findings (such as a position ahead of a feed, or an operation that is always refused), the key's positions in the feeds, counts of the last hour",
       annotations: reads,
     },
     { live: t.Optional(t.Boolean({ description: 'Live data instead of the sandbox' })) },

@@ -1,4 +1,4 @@
-import type { Data } from '../../../client/src/index.ts'
+import type { Ahead, Data } from '../../../client/src/index.ts'
 import type { PartnerClient } from '../client.ts'
 import { supportedProvider } from '../service.ts'
 
@@ -71,7 +71,7 @@ export async function peekItem(
   name: PolledFeed<Item>['name'],
   query: { page?: number; updated_after?: string | undefined },
   signal?: AbortSignal,
-): Promise<{ version: string | undefined; total: number }> {
+): Promise<Peeked> {
   const { data, meta } = await client
     .request<Record<string, Item[]>>('GET', `/integrations/${supportedProvider}/${name}`, {
       query: { ...query, per_page: 1 },
@@ -80,5 +80,15 @@ export async function peekItem(
     })
     .withResponse()
   const [item] = Object.values(data).flat()
-  return { version: item?.version, total: meta.pagination?.total ?? 0 }
+  const ahead = meta.ahead ? { after: query.updated_after, newestVersion: meta.newest_version } : undefined
+  return { version: item?.version, total: meta.pagination?.total ?? 0, ahead }
+}
+
+/** What a one-item page of a feed shows. */
+interface Peeked {
+  /** The item's version; undefined if there is none. */
+  version: string | undefined
+  total: number
+  /** Set if the position is ahead of the feed. */
+  ahead: Ahead | undefined
 }

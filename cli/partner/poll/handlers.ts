@@ -67,6 +67,9 @@ function printer<T extends Item>({ columns }: PolledFeed<T>, format: 'table' | '
 const attempts = 3
 const firstPauseMilliseconds = 500
 
+/** Exit codes of `sh` for a command that it found but could not run, and for one that it did not find. */
+const cannotRun = [126, 127]
+
 /** @param output the stream that receives the command's own output */
 function executor<T extends Item>(
   feed: PolledFeed<T>,
@@ -84,10 +87,13 @@ function executor<T extends Item>(
     for (let attempt = 1; ; attempt += 1) {
       const code = await runHandler(call)
       if (code === 0) return
-      if (attempt === attempts) {
+      const what = `${feed.describe(item)}, version ${item.version}`
+      if (cannotRun.includes(code))
         throw new Error(
-          `The command failed ${attempts} times (exit code ${code}) at ${feed.describe(item)}, version ${item.version}`,
+          `The command cannot be run (exit code ${code}) at ${what}: it must exist and be executable`,
         )
+      if (attempt === attempts) {
+        throw new Error(`The command failed ${attempts} times (exit code ${code}) at ${what}`)
       }
       await setTimeout(firstPauseMilliseconds * 2 ** (attempt - 1))
     }

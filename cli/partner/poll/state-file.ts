@@ -1,12 +1,20 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { isVersion } from '../../../client/src/index.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { isMissingFile, reasonOf } from '../../shared/file-errors.ts'
-import { FileLockedError, lockFile } from '../file-lock.ts'
+import { decodeText } from '../../shared/utf8.ts'
+import {
+  type Claim,
+  ClaimLostError,
+  claimFile,
+  describeHolder,
+  FileClaimedError,
+  NoClaimError,
+} from '../file-claim.ts'
+import { stateFolder } from '../folders.ts'
 
 /**
  * The poll that a state file belongs to. A file must not be used for another feed, address, account or filter, because
@@ -28,7 +36,20 @@ export type State = FollowedFeed & { version: string }
 export interface Checkpoint {
   /** Version of the last change handled; undefined for a new file. */
   version: string | undefined
-  /** Stores the version of a handled change. Once `save` has returned, the version survives a kill. */
+  /**
+   * Requires that no other poll uses the file. A poll that was paused for a long time may have lost it, and must then
+   * handle nothing more.
+   *
+   * @throws Error if the file may be another poll's
+   */
+  require(): void
+  /** Aborted once another poll may use the file. */
+  lost: AbortSignal
+  /**
+   * Stores the version of a handled change. Once `save` has returned, the version survives a kill.
+   *
+   * @throws Error if the file may be another poll's
+   */
   save(version: string): void
   /** Flushes saved versions to disk, so that they survive a power failure. */
   sync(): void
@@ -37,7 +58,7 @@ export interface Checkpoint {
 }
 
 /**
- * Opens and locks the state file of a poll.
+ * Opens the state file of a poll and claims it.
  *
  * @param path file named on the command line; by default, each followed feed has its own file
  * @param since version to start after, instead of the stored version
@@ -47,48 +68,70 @@ export async function openCheckpoint(
   followed: FollowedFeed,
   { path, since }: { path?: string | undefined; since?: string | undefined },
 ): Promise<Checkpoint> {
-  const file = path ?? defaultPath(followed)
+  const file = path ?? join(requireStateFolder(), defaultName(followed))
   await mkdir(dirname(file), { recursive: true }).catch((error) => {
     throw cannotWrite(file, error)
   })
-  const unlock = await lockState(file)
+  const claim = await claimState(file)
   try {
     const state = await readState(file)
     if (state) requireSameFeed(file, state, followed)
     const writer = new StateWriter(file, followed)
+    const requireClaim = () => requireState(file, claim)
     const checkpoint: Checkpoint = {
       version: since ?? state?.version,
+      require: requireClaim,
+      lost: claim.lost,
       save(version) {
+        requireClaim()
         writer.append(version)
         checkpoint.version = version
       },
       sync: () => writer.sync(),
       async close() {
         writer.close()
-        await unlock()
+        await claim.release()
       },
     }
     return checkpoint
   } catch (error) {
-    await unlock()
+    await claim.release()
     throw error
   }
 }
 
-/** Returns the version in a feed's default state file; undefined if there is no such file. Does not lock the file. */
+/**
+ * Returns the version in a feed's default state file; undefined if there is no such file, or no folder for it. Does not
+ * claim the file.
+ */
 export async function readCheckpoint(followed: FollowedFeed): Promise<string | undefined> {
-  return (await readState(defaultPath(followed)))?.version
+  const folder = stateFolder()
+  if (folder === undefined) return undefined
+  return (await readState(join(folder, defaultName(followed))))?.version
 }
 
 /**
- * Returns a path derived from the address, the account and the filters, so two accounts in one home directory never
+ * Returns the folder of the default state files.
+ *
+ * @throws Error if the user has none
+ */
+export function requireStateFolder(): string {
+  const folder = stateFolder()
+  if (folder === undefined)
+    throw new Error(
+      'There is no home folder to keep the checkpoint in: set HOME or XDG_STATE_HOME to an absolute path, name a file with --state, or let the service keep it with --consumer',
+    )
+  return folder
+}
+
+/**
+ * Returns a name derived from the address, the account and the filters, so two accounts in one home directory never
  * share a state file.
  */
-function defaultPath({ feed, root, account, filters }: FollowedFeed): string {
-  const base = process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state')
+function defaultName({ feed, root, account, filters }: FollowedFeed): string {
   const identity = JSON.stringify([root, account, filters])
-  const name = createHash('sha256').update(identity).digest('hex').slice(0, 16)
-  return join(base, 'partnerctl', `${feed ?? 'feed'}-${name}.json`)
+  const hash = createHash('sha256').update(identity).digest('hex').slice(0, 16)
+  return `${feed ?? 'feed'}-${hash}.json`
 }
 
 function requireSameFeed(file: string, state: State, { feed, root, account, filters }: FollowedFeed): void {
@@ -103,14 +146,40 @@ function requireSameFeed(file: string, state: State, { feed, root, account, filt
     throw new UsageError(`"${file}" belongs to a poll of another account; choose another --state`)
 }
 
-/** @throws Error if another poll is using the file, or the lock cannot be written */
-async function lockState(stateFile: string): Promise<() => Promise<void>> {
-  return lockFile(stateFile).catch((error) => {
-    if (!(error instanceof FileLockedError)) throw cannotWrite(stateFile, error)
-    throw new Error(
-      `Another poll (process ${error.holder}) is using "${stateFile}": stop it first, because a poll with another --state would hand everything over again`,
-    )
-  })
+/** @throws Error if another poll is using the file, or no claim can be made */
+async function claimState(stateFile: string): Promise<Claim> {
+  try {
+    return await claimFile(stateFile)
+  } catch (error) {
+    if (error instanceof FileClaimedError) throw new Error(explainClaimed(stateFile, error))
+    if (error instanceof NoClaimError) throw new Error(explainNoClaim(error))
+    throw error
+  }
+}
+
+function explainClaimed(stateFile: string, { holder, endsInSeconds }: FileClaimedError): string {
+  const sentence = `Another poll (${describeHolder(holder)}) is using "${stateFile}": stop it first, because a poll with another --state would hand everything over again`
+  if (endsInSeconds === null) return sentence
+  return `${sentence}. If it has ended already, start this poll again in ${endsInSeconds} s, when its claim has run out`
+}
+
+function explainNoClaim({ folder, reason }: NoClaimError): string {
+  return `Cannot make a file in "${folder}" that keeps other polls from using the same state file: ${reason}; make the folder writable, name a file elsewhere with --state, or use --consumer`
+}
+
+/** @throws Error if another poll may use the file, or the claim cannot be read */
+function requireState(stateFile: string, claim: Claim): void {
+  try {
+    claim.require()
+  } catch (error) {
+    if (error instanceof ClaimLostError) throw new Error(explainLost(stateFile))
+    if (error instanceof NoClaimError) throw new Error(explainNoClaim(error))
+    throw error
+  }
+}
+
+function explainLost(stateFile: string): string {
+  return `This poll no longer holds "${stateFile}": it was paused for more than 60 s and another poll took over, or its claim was removed. It has stopped before the next change`
 }
 
 /** Number of appended lines after which the file is rewritten to keep it small. */
@@ -124,11 +193,12 @@ const maxLines = 10_000
  * @throws UsageError if the file is not a state file
  */
 export async function readState(file: string): Promise<State | undefined> {
-  const text = await readFile(file, 'utf8').catch((error) => {
+  const bytes = await readFile(file).catch((error) => {
     if (isMissingFile(error)) return undefined
     throw new Error(`Cannot read the state file "${file}": ${reasonOf(error)}`)
   })
-  if (text === undefined) return undefined
+  if (bytes === undefined) return undefined
+  const text = decodeText(bytes, `"${file}"`)
   const [first = '', ...lines] = text.split('\n')
   try {
     const state = JSON.parse(first)

@@ -1,7 +1,7 @@
 import type { Permission } from '../../http/permissions.ts'
 import { modelOf } from '../../platform/mongo/collections.ts'
 import { type Field, field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
-import { feedReadFields } from './feed-reads.ts'
+import { activityFields } from './activity-fields.ts'
 
 const secretFields = {
   hash: field.text,
@@ -32,7 +32,7 @@ const fields = {
   allowed_from: field.list<string>(String) as Field<string[] | undefined>,
   usage_count: { ...field.number, default: 0 },
   last_used_at: field.momentOrNull,
-  ...feedReadFields,
+  ...activityFields,
   /** The 20 most recent client addresses, newest first. */
   addresses: field.listOf({ address: field.text, last_used_at: field.moment }),
   created_at: field.moment,

@@ -4,7 +4,7 @@ import type { Permission } from '../../http/permissions.ts'
 import { nextIds } from '../../platform/ids/sequences.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { findHost } from '../hosts/store.ts'
-import { nothingRead } from './feed-reads.ts'
+import { noActivity } from './activity-fields.ts'
 import { type ApiKey, keyModel } from './model.ts'
 import { createApiKey, hashApiKey, shownLength } from './secret.ts'
 import { keyStatus } from './status.ts'
@@ -48,7 +48,7 @@ export async function mintKey(db: Db, clock: Clock, input: NewKey): Promise<Mint
     allowed_from: input.allowedFrom ?? [],
     usage_count: 0,
     last_used_at: null,
-    ...nothingRead,
+    ...noActivity,
     addresses: [],
     created_at: clock(),
   }
@@ -72,9 +72,9 @@ export async function listKeys(
     .lean()
 }
 
-/** Returns the key that has a secret with this hash, or null if no key has one. */
+/** Returns the key that has a secret with this hash, without how its writes end, or null if no key has one. */
 export async function findKeyByHash(db: Db, hash: string): Promise<ApiKey | null> {
-  return keyModel(db).findOne({ 'secrets.hash': hash }).lean()
+  return keyModel(db).findOne({ 'secrets.hash': hash }, { writes: 0 }).lean()
 }
 
 /** Returns the stored key with this id, which must exist. */

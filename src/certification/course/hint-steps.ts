@@ -1,5 +1,5 @@
 import { findBookingHints } from '../../changes/webhooks/deliveries-store.ts'
-import type { ConnectionDetail, WebhookDelivery } from '../../changes/webhooks/model.ts'
+import type { FailureDetail, WebhookDelivery } from '../../changes/webhooks/model.ts'
 import { listWebhooks } from '../../changes/webhooks/store.ts'
 import type { FaultName } from '../../sandbox/faults/rule.ts'
 import { arrivals, missingArrivals } from './arrivals.ts'
@@ -122,23 +122,30 @@ function problemOf(hint: WebhookDelivery, quickMilliseconds: number): string | n
   const isInTime = (milliseconds ?? 0) <= quickMilliseconds
   if (!isInTime) return `${answered}: ${respondFirst}`
   if (isAccepted(response_status)) return null
+  if (hint.error_detail === 'redirect') return `${answered}: ${failureAdvice.redirect}`
   return `${answered}: respond 2xx to a hint whose signature and timestamp are correct`
 }
 
 const respondFirst = 'respond 2xx immediately and read the feed afterwards'
-const connectionAdvice: Record<ConnectionDetail, string> = {
+const failureAdvice: Record<FailureDetail, string> = {
   dns: 'the name of its host could not be resolved; check the `url` of the webhook',
   refused:
     'nothing accepts connections there; check the `url` of the webhook, and that the product is running',
   reset: 'the connection was closed before a response; respond 2xx to every genuine hint',
-  tls: 'the TLS handshake failed; the certificate must be valid for the host of the `url`',
+  tls: 'the TLS handshake failed; the server must speak TLS 1.2 or 1.3 with a public certificate',
+  chain_incomplete:
+    'the server does not send all intermediate certificates; configure the whole chain (often `fullchain.pem`)',
+  untrusted: 'the certificate is self-signed or from an authority that is not public; use a public one',
+  name_mismatch: 'the certificate is not valid for the host of the `url`',
+  redirect: 'redirects are not followed; give the webhook the address that responds itself',
+  expired: 'the certificate, or one of its chain, has expired; renew it',
 }
 
 /** Returns advice for an attempt without a response. Only a late response is a matter of speed. */
 function adviceWithoutResponse({ error, error_detail }: WebhookDelivery): string {
   if (error === 'timeout') return respondFirst
   if (error === 'address') return 'the host of the `url` must have only public addresses'
-  return error_detail ? connectionAdvice[error_detail] : 'respond to hints as an HTTP/1.1 server does'
+  return error_detail ? failureAdvice[error_detail] : 'respond to hints as an HTTP/1.1 server does'
 }
 
 /** Returns the reason that an attempt got no response, worded as in the webhook's delivery log. */

@@ -23,6 +23,10 @@ import { cacheNextTotal, lastReadClock, totalOf } from './total.ts'
 /** One page of a feed. */
 export interface Page<Row> {
   rows: Row[]
+  /** The version after which the walk started; null for the beginning of the feed. A held request's consumer may move it. */
+  start: Date | null
+  /** The version after which the page itself starts. */
+  after: Date | null
   /** The version of the last row if more rows follow it; null on the last page. */
   end: Date | null
   /** The contract's `meta.pagination`, with the cursor of the next page. */
@@ -60,6 +64,8 @@ export async function readPage<Row, Filter extends OwnerFilter>(
   }
   return {
     rows,
+    start,
+    after,
     end,
     pagination: {
       ...numbersOf({ page: number, perPage }, rows.length, { total, isLast: end === null }),

@@ -1,3 +1,4 @@
+import { toVersion } from '../../host-clock/format.ts'
 import type { Access } from '../../http/access.ts'
 import { confirmKey } from '../../http/authorization.ts'
 import type { AppContext } from '../../http/context.ts'
@@ -5,12 +6,14 @@ import { Envelope, ok } from '../../http/envelope.ts'
 import { prefersPeek } from '../../http/prefer.ts'
 import type { Caller, RequestFacts } from '../../http/request.ts'
 import { routes } from '../../http/route.ts'
+import { unstored } from '../../http/send.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { StoredBooking } from '../../stays/bookings/model.ts'
 import type { BookingChange, ChangeFilter } from '../../stays/bookings/store.ts'
 import { serializeMessageItem } from '../../stays/messages/serialize.ts'
 import { bookingFeed, bookingFeedInFull, type Feed, messageFeed, type OwnerFilter } from '../feeds.ts'
 import { readVersion } from '../reads/read-version.ts'
+import { type Ahead, aheadOf } from './ahead.ts'
 import { readOrHold } from './hold.ts'
 import { NumberedPages } from './numbered-pages.ts'
 import { type Page, readPage } from './page.ts'
@@ -18,8 +21,9 @@ import { isFiltered, type Position, type PositionQuery, positionOf } from './pos
 import {
   BookingFeedQuery,
   type FeedItem,
+  type FeedMeta,
   FeedPage,
-  FeedPagination,
+  feedMeta,
   MessageFeedPage,
   MessageFeedQuery,
 } from './schema.ts'
@@ -33,7 +37,7 @@ import { serializeFeedItem, serializeInFull } from './serialize.ts'
  * 2. The page at the position is read (`page.ts`). `page=2` and later pages are found by `numbered-pages.ts`, which
  *    also keeps the end of a first page.
  * 3. If the request may wait, step 2 is part of holding it until the page has a row (`hold.ts`).
- * 4. What the page tells about its reader is noted.
+ * 4. A reader that is ahead of the feed is recognized (`ahead.ts`), and what the page tells about its reader is noted.
  * 5. The rows are serialized.
  *
  * `serve` takes steps 1 to 4 for either feed. What a feed is, is said in `../feeds.ts`.
@@ -45,7 +49,7 @@ export function feedRoutes(app: AppContext) {
       {
         access,
         query: BookingFeedQuery,
-        response: { 200: Envelope(FeedPage, { pagination: FeedPagination }) },
+        response: { 200: Envelope(FeedPage, feedMeta) },
         detail: {
           tags: ['Booking feed'],
           operationId: 'pollBookings',
@@ -54,9 +58,9 @@ export function feedRoutes(app: AppContext) {
       },
       async (context) => {
         const view = context.query.include === 'detail' ? inFull : inBrief
-        const { rows, pagination } = await serve(app, view.feed, context)
+        const { rows, meta } = await serve(app, view.feed, context)
         const Bookings = await view.serialize(app.db, context.caller.ownerId, rows)
-        return ok(context, { Bookings }, { pagination })
+        return ok(context, { Bookings }, meta)
       },
     )
     .get(
@@ -64,12 +68,12 @@ export function feedRoutes(app: AppContext) {
       {
         access,
         query: MessageFeedQuery,
-        response: { 200: Envelope(MessageFeedPage, { pagination: FeedPagination }) },
+        response: { 200: Envelope(MessageFeedPage, feedMeta) },
         detail: { tags: ['Messages'], operationId: 'pollMessages', summary: 'Poll for new messages' },
       },
       async (context) => {
-        const { rows, pagination } = await serve(app, messageFeed, context)
-        return ok(context, { messages: rows.map(serializeMessageItem) }, { pagination })
+        const { rows, meta } = await serve(app, messageFeed, context)
+        return ok(context, { messages: rows.map(serializeMessageItem) }, meta)
       },
     )
 }
@@ -117,7 +121,7 @@ async function serve<Row, Filter extends OwnerFilter>(
   app: AppContext,
   feed: Feed<Row, Filter>,
   { request, facts, query, caller, set }: FeedRequest,
-): Promise<Page<Row>> {
+): Promise<{ rows: Row[]; meta: FeedMeta }> {
   const seconds = Math.min(query.wait ?? 0, caller.maxHoldSeconds ?? Number.POSITIVE_INFINITY)
   const deadline = performance.now() + seconds * 1000
   const position = await positionOf(app.db, feed, caller, query)
@@ -139,8 +143,16 @@ async function serve<Row, Filter extends OwnerFilter>(
     const sender = { headers: request.headers, address: caller.address }
     Object.assign(set.headers, await confirmKey(app, sender, access.permission))
   }
-  if (!prefersPeek(request.headers)) noteRead(app, feed, caller, { position, last: page.rows.at(-1) })
-  return page
+  const ahead = await aheadOf(app, feed, caller.ownerId, page)
+  // The client would take a 304 for the page that it knows, and never learn that nothing can follow.
+  if (ahead) set.headers['cache-control'] = unstored
+  if (!prefersPeek(request.headers) && !isFiltered(position)) noteRead(app, feed, caller, { page, ahead })
+  return { rows: page.rows, meta: metaOf(page, ahead) }
+}
+
+function metaOf({ pagination }: Page<unknown>, ahead: Ahead | null): FeedMeta {
+  if (!ahead) return { pagination }
+  return { pagination, ahead: true, newest_version: ahead.newest && toVersion(ahead.newest) }
 }
 
 /** Maximum age, in seconds, of a change that can have ended a wait. */
@@ -159,16 +171,16 @@ function noteDelivery<Row>(
   if (seconds <= longestDelivery) metrics.observeDelivery(seconds)
 }
 
-/** Notes how far the key has read the feed. A page with a filter does not count, because it hides changes. */
+/** Notes how far the key has read the feed with a page that has no filter, which would hide changes. */
 function noteRead<Row>(
-  { reads, clock }: AppContext,
+  { activity, clock }: AppContext,
   feed: Feed<Row>,
   caller: Caller,
-  { position, last }: { position: Position; last: Row | undefined },
+  { page, ahead }: { page: Page<Row>; ahead: Ahead | null },
 ): void {
-  if (isFiltered(position)) return
   const at = clock(caller.ownerId)
-  const { start } = position
+  const last = page.rows.at(-1)
   const lastVersion = last === undefined ? null : feed.versionOf(last)
-  reads.note(caller, feed.name, { version: readVersion({ start, last: lastVersion, now: at }), at })
+  const version = ahead ? null : readVersion({ start: page.start, last: lastVersion, now: at })
+  activity.noteRead(caller, feed.name, { version, at, isAhead: ahead !== null })
 }

@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { Pagination, pageQuery } from '../../http/pagination.ts'
 import { output, requestObject, responseObject, text, withTitle } from '../../http/schema/fields.ts'
 import { BookingDetail, bookingFields } from '../../stays/bookings/schema.ts'
@@ -113,3 +113,21 @@ export const FeedPagination = withTitle(
     next_cursor: output.textOrNull('Cursor of the next page; null on the last page'),
   }),
 )
+
+/** The `meta` fields of a feed's page. */
+export const feedMeta = {
+  pagination: FeedPagination,
+  ahead: Type.Optional(
+    Type.Literal(true, {
+      description:
+        'True if the position sent is more than five minutes ahead of both the feed and the clock, so that the page cannot show anything: it comes from another service, or from before a restore. Otherwise absent',
+    }),
+  ),
+  newest_version: Type.Optional(
+    output.textOrNull(
+      'Version of the newest row in the feed, null if there is none; present only with `ahead`',
+      'version',
+    ),
+  ),
+}
+export type FeedMeta = Static<TObject<typeof feedMeta>>

@@ -1,10 +1,10 @@
-import { positionsOf } from '../../access/keys/feed-reads.ts'
+import { activityOf, refusalMilliseconds } from '../../access/keys/activity-fields.ts'
 import type { ApiKey } from '../../access/keys/model.ts'
 import { readTotalsOfKeys } from '../../access/requests/counts-store.ts'
 import type { KindCounts } from '../../access/requests/kinds.ts'
 import { findClocks } from '../../host-clock/change-store.ts'
 import type { HostClock } from '../../host-clock/model.ts'
-import type { AppContext, ReaderPositions } from '../../http/context.ts'
+import type { AppContext, ReaderPositions, StoredActivity } from '../../http/context.ts'
 import { findUnpricedListings } from '../../inventory/listings/unpriced-store.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { Following } from '../../platform/mongo/following.ts'
@@ -12,10 +12,16 @@ import type { Consumer } from '../consumers/model.ts'
 import { findConsumersOfKeys } from '../consumers/store.ts'
 import { type FeedName, feedNames, feeds as feedsByName } from '../feeds.ts'
 import { findWebhooksOfKeys } from '../webhooks/store.ts'
-import { type ConsumerHealth, countedUnread, type FeedHealth, type HealthFacts } from './findings.ts'
+import {
+  type ConsumerHealth,
+  countedUnread,
+  type FeedHealth,
+  type HealthFacts,
+  type RefusedOperation,
+} from './findings.ts'
 
 /** What reading a key's health needs of an environment. */
-export type HealthContext = Pick<AppContext, 'db' | 'liveDb' | 'clock' | 'reads'>
+export type HealthContext = Pick<AppContext, 'db' | 'liveDb' | 'clock' | 'activity'>
 
 /** A key in an environment, whose integration is judged. */
 export interface Subject {
@@ -38,8 +44,11 @@ export async function readFacts(app: HealthContext, subjects: Subject[]): Promis
   const realNow = clock()
   const hourAgo = new Date(realNow.getTime() - countedMilliseconds)
   const listed = subjects.filter(({ key }) => key.permissions.includes('listings.read'))
-  const [feeds, webhooks, counts, unpriced] = await Promise.all([
-    readFeedsOfAll(app, subjects),
+  const stored = subjects.map(({ key, ownerId }) => ({ keyId: key.id, ownerId, ofKey: activityOf(key) }))
+  const finding = app.activity.find(stored)
+  const [activity, feeds, webhooks, counts, unpriced] = await Promise.all([
+    finding,
+    finding.then((found) => readFeedsOfAll(db, subjects, found)),
     findWebhooksOfKeys(db, readers),
     readTotalsOfKeys(liveDb, keys, hourAgo),
     findUnpricedListings(
@@ -56,6 +65,7 @@ export async function readFacts(app: HealthContext, subjects: Subject[]): Promis
     webhooks: webhooksOf.get(nameOf(ownerId, key.id)) ?? [],
     keyExpiresAt: key.expires_at,
     requests: { ...noRequests, ...(counts.get(key.id) as KindCounts | undefined) },
+    refusedOperations: refusedOperations(activity[index] as StoredActivity, clock(ownerId)),
     unpricedListings: key.permissions.includes('listings.read') ? (unpriced.get(ownerId) ?? []) : [],
   }))
 }
@@ -75,21 +85,32 @@ async function clocksOf(db: Db, subjects: { ownerId: number }[]): Promise<Map<nu
   return new Map(clocks.map((clock) => [clock._id, clock]))
 }
 
+/** Returns the operations that were refused since their last success, without the refusals that no longer count. */
+function refusedOperations({ writes }: StoredActivity, now: Date): RefusedOperation[] {
+  const from = now.getTime() - refusalMilliseconds
+  const operations: RefusedOperation[] = []
+  for (const [operationId, { succeeded_at, refusals }] of Object.entries(writes)) {
+    const counted = refusals.filter((at) => at.getTime() > from && at >= (succeeded_at ?? at))
+    operations.push({ operationId, refusals: counted })
+  }
+  return operations
+}
+
 /** Reads each key's positions in its owner's feeds and what follows them; null for a key that may not read the feeds. */
 async function readFeedsOfAll(
-  { db, reads }: Pick<HealthContext, 'db' | 'reads'>,
+  db: Db,
   subjects: Subject[],
+  activity: StoredActivity[],
 ): Promise<(FeedsOfKey | null)[]> {
-  const stored = subjects.map(({ key, ownerId }) => ({ ownerId, ofKey: positionsOf(key) }))
   const readers = subjects.map(({ key, ownerId }) => ({ keyId: key.id, ownerId }))
-  const [positions, consumers] = await Promise.all([reads.find(stored), findConsumersOfKeys(db, readers)])
+  const consumers = await findConsumersOfKeys(db, readers)
   const consumersOf = Map.groupBy(consumers, ({ owner_id, key_id }) => nameOf(owner_id, key_id))
   const clocks = subjects.length > 1 ? await clocksOf(db, subjects) : null
   const feeds: (FeedsOfKey | null)[] = []
   for (const [index, { key, ownerId }] of subjects.entries()) {
     const reading = {
       ownerId,
-      positions: positions[index] as ReaderPositions,
+      positions: (activity[index] as StoredActivity).positions,
       consumers: consumersOf.get(nameOf(ownerId, key.id)) ?? [],
       clock: clocks?.get(ownerId) ?? (clocks ? noClock : undefined),
     }
@@ -129,7 +150,14 @@ async function readFeeds(db: Db, reading: Reading): Promise<FeedsOfKey> {
     const last = clock?.[feedsByName[feed].counter] ?? 0
     return {
       newest: following[feed].newest ?? (last > 0 ? new Date(last * 1000) : null),
-      read: read && { ...read, unread: following[feed].after(read.version) },
+      read: read && {
+        version: read.version,
+        at: read.at,
+        movedAt: read.movedAt,
+        hasBegun: read.soundAt !== null,
+        aheadSince: read.aheadSince,
+        unread: following[feed].after(read.version),
+      },
     }
   }
   return {

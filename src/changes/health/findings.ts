@@ -1,4 +1,5 @@
 import { toTimestamp } from '../../core/clock.ts'
+import { toVersion } from '../../host-clock/format.ts'
 import { type FeedName, feedNames } from '../feeds.ts'
 
 /**
@@ -12,12 +13,14 @@ export type Severity = 'warning' | 'failing'
 /** The kinds of findings, with their severity. */
 export const severities = {
   feed_unread: 'failing',
+  position_ahead: 'failing',
   consumer_behind: 'failing',
   webhook_off: 'failing',
   webhook_failing: 'warning',
   key_expires: 'warning',
   limit_reached: 'warning',
   requests_refused: 'warning',
+  writes_refused: 'warning',
   listing_without_price: 'warning',
 } as const satisfies Record<string, Severity>
 export type FindingCode = keyof typeof severities
@@ -37,6 +40,10 @@ export const failingMilliseconds = 15 * minute
 export const expiryMilliseconds = 14 * 86_400_000
 /** Number of refused or limited requests in an hour from which they are reported. */
 export const reportedRequests = 20
+/** Maximum number of refusals of one operation to count; the count stays at this number beyond it. */
+export const countedRefusals = 100
+/** Number of refusals of one operation, without a success in between, from which they are reported. */
+export const reportedRefusals = 3
 
 /** What is unread after one position in a feed. */
 export interface Unread {
@@ -57,6 +64,10 @@ export interface FeedHealth {
     at: Date
     /** The last time at which `version` moved forward. */
     movedAt: Date | null
+    /** False if every read so far was ahead of the feed (decisions §9), which does not count as having read it. */
+    hasBegun: boolean
+    /** The first of the last reads, if they were ahead of the feed; otherwise null. */
+    aheadSince: Date | null
     unread: Unread
   } | null
 }
@@ -75,6 +86,13 @@ export interface WebhookHealth {
   disabled_at: Date | null
   disabled_reason: string | null
   failing_since: Date | null
+}
+
+/** An operation that was refused since its last success, in the last seven days. */
+export interface RefusedOperation {
+  operationId: string
+  /** Times of the refusals, oldest first, up to a hundred. */
+  refusals: Date[]
 }
 
 /** Numbers of a key's requests in the last 60 minutes, in both environments. */
@@ -99,6 +117,7 @@ export interface HealthFacts {
   /** Null if the key never expires. */
   keyExpiresAt: Date | null
   requests: RequestHealth
+  refusedOperations: RefusedOperation[]
   /** Ids of the published listings that have a room type without a price, ascending; empty if the key may not know. */
   unpricedListings: number[]
 }
@@ -110,6 +129,7 @@ export interface FindingDetails {
   consumer?: string
   pending?: number
   webhook_id?: number
+  operation_id?: string
   expires_at?: Date
   limited?: number
   refused?: number
@@ -131,12 +151,14 @@ export interface Finding {
 export function findingsOf(facts: HealthFacts): Finding[] {
   const findings = [
     ...unreadFeeds(facts),
+    ...positionsAhead(facts),
     ...consumersBehind(facts),
     ...webhooksOff(facts),
     ...webhooksFailing(facts),
     ...expiringKey(facts),
     ...limitReached(facts),
     ...requestsRefused(facts),
+    ...writesRefused(facts),
     ...listingsWithoutPrice(facts),
   ]
   return findings.sort((one, other) => rankOf(one) - rankOf(other) || timeOf(one) - timeOf(other))
@@ -150,8 +172,8 @@ export function statusOf(findings: Finding[]): 'ok' | Severity {
 
 /** Returns a text that tells a finding from the key's other findings, and is the same while it lasts. */
 export function identityOf({ code, details }: Pick<Finding, 'code' | 'details'>): string {
-  const { feed, consumer, webhook_id } = details
-  return [code, feed, consumer, webhook_id].filter((part) => part !== undefined).join('/')
+  const { feed, consumer, webhook_id, operation_id } = details
+  return [code, feed, consumer, webhook_id, operation_id].filter((part) => part !== undefined).join('/')
 }
 
 function rankOf({ severity }: Finding): number {
@@ -195,13 +217,27 @@ function unreadFeeds({ feeds, consumers, now }: HealthFacts): Finding[] {
   const findings: Finding[] = []
   for (const feed of feedNames) {
     const read = feeds?.[feed].read
-    if (!read || consumers.some((consumer) => consumer.feed === feed)) continue
+    if (!read?.hasBegun || consumers.some((consumer) => consumer.feed === feed)) continue
     const { oldest, count } = read.unread
     if (oldest === null) continue
     const made = madeAt(oldest, read.at, now)
     if (!isSilent(made, read.movedAt, now)) continue
     const message = `This key has not read the ${nameOf(feed)} feed for more than 30 minutes: ${changesOf(count)} unread, the oldest from ${toTimestamp(oldest)}`
     findings.push(findingOf('feed_unread', later(made, unreadMilliseconds), message, { feed, unread: count }))
+  }
+  return findings
+}
+
+/** Empty pages look like news that never comes. A consumer's own position may be ahead too, so it is no excuse. */
+function positionsAhead({ feeds }: HealthFacts): Finding[] {
+  const findings: Finding[] = []
+  for (const feed of feedNames) {
+    const since = feeds?.[feed].read?.aheadSince
+    if (!since) continue
+    const newest = feeds?.[feed].newest
+    const where = newest ? `whose newest version is ${toVersion(newest)}` : 'which has no version yet'
+    const message = `This key reads the ${nameOf(feed)} feed from a position that is ahead of the feed, ${where}, so it is shown nothing: its state is from another service or from before a restore`
+    findings.push(findingOf('position_ahead', since, message, { feed }))
   }
   return findings
 }
@@ -269,6 +305,19 @@ function requestsRefused({ requests }: HealthFacts): Finding[] {
   if (refused < reportedRequests || refused * 2 <= all) return []
   const message = `${refused} of the ${all} requests of the last 60 minutes were refused (4xx); GET /v1/requests shows why`
   return [findingOf('requests_refused', null, message, { refused })]
+}
+
+function writesRefused({ refusedOperations }: HealthFacts): Finding[] {
+  const findings: Finding[] = []
+  for (const { operationId, refusals } of refusedOperations) {
+    const since = refusals[reportedRefusals - 1]
+    if (since === undefined) continue
+    const refused = refusals.length
+    const howMany = refused < countedRefusals ? refused : `${countedRefusals} or more`
+    const message = `Every request to "${operationId}" since ${toTimestamp(refusals[0] as Date)} was refused, ${howMany} in all; GET /v1/requests shows why`
+    findings.push(findingOf('writes_refused', since, message, { operation_id: operationId, refused }))
+  }
+  return findings
 }
 
 function listingsWithoutPrice({ unpricedListings }: HealthFacts): Finding[] {

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { nullable, output, responseObject, withTitle } from '../../http/schema/fields.ts'
 import { feedNames } from '../feeds.ts'
-import { countedUnread, findingCodes } from './findings.ts'
+import { countedRefusals, countedUnread, findingCodes } from './findings.ts'
 
 const severity = ['failing', 'warning'] as const
 
@@ -20,7 +20,7 @@ export const FindingView = withTitle(
       ),
       message: output.text('What is wrong, in a sentence'),
       guide: output.text('Address of the section of the guide that says what to do', 'uri'),
-      feed: Type.Optional(output.literal('Feed that is not read or acknowledged', ...feedNames)),
+      feed: Type.Optional(output.literal('Feed that the finding is about', ...feedNames)),
       unread: Type.Optional(
         output.integer(`Number of unread changes; ${countedUnread} means that many or more`, 'count'),
       ),
@@ -29,12 +29,16 @@ export const FindingView = withTitle(
         output.integer(`Number of pending changes; ${countedUnread} means that many or more`, 'count'),
       ),
       webhook_id: Type.Optional(output.integer('Id of the webhook', 'id')),
+      operation_id: Type.Optional(output.text('Operation that is refused, such as `createBooking`')),
       expires_at: Type.Optional(output.timestamp('Time at which the key expires')),
       limited: Type.Optional(
         output.integer('Number of requests of the last 60 minutes that exceeded the rate limit', 'count'),
       ),
       refused: Type.Optional(
-        output.integer('Number of requests of the last 60 minutes that were refused', 'count'),
+        output.integer(
+          `Number of refused requests: of the last 60 minutes or, for \`writes_refused\`, since the last success, up to ${countedRefusals}, which means that many or more`,
+          'count',
+        ),
       ),
       listing_ids: Type.Optional(
         output.list('Ids of the listings, ascending, at most 20', output.integer('Id of a listing', 'id')),

@@ -1,5 +1,5 @@
 import { findSuspendedHostIds } from '../../access/hosts/store.ts'
-import { findReadPositions } from '../../access/keys/reads-store.ts'
+import { findReadPositions } from '../../access/keys/activity-store.ts'
 import { findClocks } from '../../host-clock/change-store.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { bookingFeed, oldestAfter } from '../feeds.ts'

@@ -25,6 +25,20 @@ export interface AlarmPost {
   data: { alarm_id: number; code: string; resolved_at?: string } & Record<string, unknown>
 }
 
+/** The body of a test. */
+export interface TestPost {
+  type: 'webhook.test'
+  timestamp: string
+  data: { text: string }
+}
+
+/**
+ * A text with a letter beyond Latin-1 and a slash. A receiver that parses a body and encodes it again, instead of
+ * verifying the bytes that it received, usually writes one of them differently. So it fails at the test, not at its
+ * first alarm.
+ */
+export const testText = 'Łódź/Lodz'
+
 /** Faults that a sandbox may inject into a hint's first attempt (decisions §22). */
 export const hintFaults = ['hint_lost', 'hint_twice', 'hint_late', 'hint_forged', 'hint_old'] as const
 

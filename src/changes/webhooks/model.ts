@@ -1,14 +1,18 @@
 import type { Types } from 'mongoose'
 import { modelOf } from '../../platform/mongo/collections.ts'
 import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
-import type { AlarmPost, Hint, HintFault, WebhookEvent } from './hint.ts'
+import type { AlarmPost, Hint, HintFault, TestPost, WebhookEvent } from './hint.ts'
 
 /** Why a webhook is off. */
 export type DisabledReason = 'gone' | 'failing' | 'partner' | 'administrator' | 'key_ended'
 /** Reason why a post got no response. */
 export type PostFailure = 'timeout' | 'connection' | 'address'
-/** Known causes of a failed connection. */
-export type ConnectionDetail = 'refused' | 'reset' | 'tls' | 'dns'
+/** What is wrong with a certificate; the first three can be wrong with a certificate that has not expired. */
+export type CertificateFault = 'chain_incomplete' | 'untrusted' | 'name_mismatch' | 'expired'
+/** Known causes of a failed connection; `tls` if a handshake failed for another reason than a certificate's fault. */
+export type ConnectionDetail = 'refused' | 'reset' | 'tls' | 'dns' | CertificateFault
+/** What is known about a failed attempt beyond its error or status. */
+export type FailureDetail = ConnectionDetail | 'redirect'
 
 const secretFields = { secret_id: field.text, sealed: field.text, ends_at: field.momentOrNull }
 const gapFields = { bookings_after: field.moment, messages_after: field.moment }
@@ -63,9 +67,7 @@ const deliveryFields = {
   webhook_id: field.number,
   event: field.literal<WebhookEvent | 'webhook.test'>(),
   /** The body to send, as an object. */
-  payload: field.mixed<
-    Hint | AlarmPost | { type: 'webhook.test'; timestamp: string; data: Record<string, never> }
-  >(),
+  payload: field.mixed<Hint | AlarmPost | TestPost>(),
   /** Booking that the hint concerns; null for a test and for an alarm. */
   booking_id: field.numberOrNull,
   status: field.literal<'waiting' | 'delivered' | 'failed'>(),
@@ -75,8 +77,8 @@ const deliveryFields = {
   response_status: field.numberOrNull,
   milliseconds: field.numberOrNull,
   error: field.literalOrNull<PostFailure>(),
-  /** Cause of the connection error, if known. */
-  error_detail: field.literalOrNull<ConnectionDetail>(),
+  /** Cause of the connection error, if known; `redirect` if the response was one. */
+  error_detail: field.literalOrNull<FailureDetail>(),
   /** Sandbox fault that was injected into the first attempt. */
   fault: field.literalOrNull<HintFault['fault']>(),
   /** Fault that a certification injected into the first attempt; never shown. */

@@ -2,8 +2,9 @@ import { stringify } from 'safe-stable-stringify'
 import { DomainError } from '../../core/errors.ts'
 import { Batches, type Traced } from '../../platform/mongo/batches.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
-import { isDuplicate, isUnreachable } from '../../platform/mongo/errors.ts'
+import { isDuplicate, isPoolFull, isUnreachable } from '../../platform/mongo/errors.ts'
 import type { AppContext } from '../context.ts'
+import { jsonContentType } from '../envelope.ts'
 import type { Accepted } from '../request.ts'
 import type { Write } from '../write.ts'
 import type { Claim, StoredResponse } from './model.ts'
@@ -83,7 +84,7 @@ export class Writer<Input, Request, Result> {
       const response = await this.write(ownerId, input, { toResponse, claim })
       return respond(request, response as WorkResponse<Envelope>)
     } catch (error) {
-      if (isUnreachable(error)) throw error
+      if (isUnreachable(error) || isPoolFull(error)) throw error
       // An identical request may have finished first, and its response or its changes may have made this request fail.
       const concurrent = await awaitResponse(app, claim)
       if (concurrent) return replay(request, concurrent, fingerprints) as Envelope
@@ -193,7 +194,7 @@ function replay({ set }: WritingRequest, stored: StoredResponse, fingerprints: s
   }
   const headers = {
     ...(set.headers as Record<string, string>),
-    'content-type': 'application/json',
+    'content-type': jsonContentType,
     'idempotent-replayed': 'true',
   }
   set.status = stored.status

@@ -1,4 +1,5 @@
 import { FindingView } from '../../changes/health/schema.ts'
+import { testText } from '../../changes/webhooks/hint.ts'
 import { documentSchema, type Json } from './schemas.ts'
 
 const version = '2027-01-04 09:30:01'
@@ -13,6 +14,7 @@ const fields: Json = {
     description: 'Version of the change, which is its position in the feed, written `Y-m-d H:i:s`',
   },
   message_id: { type: 'integer', minimum: 1, description: 'Id of the message' },
+  text: { type: 'string', description: 'A text with a letter beyond ASCII and a slash' },
 }
 
 const finding = {
@@ -47,7 +49,8 @@ export const hints: Json = {
     operationId: 'receiveTest',
     summary: 'A test was requested',
     description: 'Sent by `POST /v1/webhooks/{id}/test`, and never retried.',
-    data: {},
+    data: { text: testText },
+    about: 'A text for trying whether the signature is verified over the body as received',
   }),
   'alarm.opened': alarm('alarm.opened', {
     operationId: 'receiveAlarm',
@@ -69,6 +72,8 @@ interface Event {
   operationId: string
   summary: string
   description: string
+  /** Description of `data`, if it is not a change. */
+  about?: string
   /** Example of the hint's `data`. */
   data: Record<string, number | string>
 }
@@ -77,7 +82,7 @@ function hint(type: string, event: Event): Json {
   const names = Object.keys(event.data)
   const data = {
     type: 'object',
-    description: names.length > 0 ? 'What changed; the feeds have everything else' : 'Empty',
+    description: event.about ?? 'What changed; the feeds have everything else',
     required: names,
     properties: Object.fromEntries(names.map((name) => [name, fields[name]])),
   }

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import type { PackageDownload } from './files.ts'
+import type { Published } from './releases.ts'
 
 /** The name space of both packages. */
 const space = '@partner-interface'
@@ -10,15 +9,20 @@ const space = '@partner-interface'
  */
 const constantTime = '1985-10-26T08:15:00.000Z'
 
-/** A package manager's request for a package's metadata or for one of its archives. */
+/** A package manager's request for a package's metadata, for one of its versions or for an archive. */
 export interface RegistryRequest {
   /** Name of the package without its name space. */
   name: string
-  /** File name of the archive; undefined for the metadata. */
+  /** A version or `latest`, of which pnpm asks for the manifest alone; undefined otherwise. */
+  version: string | undefined
+  /** File name of the archive; undefined otherwise. */
   archive: string | undefined
 }
 
-const address = new RegExp(`^/+npm/(?:@|%40)${space.slice(1)}(?:/|%2f)([a-z]+)(?:/-/([^/]+\\.tgz))?/?$`, 'i')
+const address = new RegExp(
+  `^/+npm/(?:@|%40)${space.slice(1)}(?:/|%2f)([a-z]+)(?:/-/([^/]+\\.tgz)|/([^/-][^/]*))?/?$`,
+  'i',
+)
 
 /**
  * Parses an address below `/npm/`. The slash of the package's name may be encoded, as pnpm and Yarn do; repeated
@@ -28,25 +32,51 @@ const address = new RegExp(`^/+npm/(?:@|%40)${space.slice(1)}(?:/|%2f)([a-z]+)(?
  */
 export function parseRegistryPath(path: string): RegistryRequest | null {
   const match = address.exec(path)
-  return match?.[1] === undefined ? null : { name: match[1], archive: match[2] }
+  if (match?.[1] === undefined) return null
+  return { name: match[1], archive: match[2], version: match[3] }
+}
+
+/** Returns the version in an archive's file name; undefined if it is not the name of one of the package's archives. */
+export function versionIn(archive: string, name: string): string | undefined {
+  const [, version] = /^-(\d+\.\d+\.\d+(?:-[\da-z.-]{1,64})?)\.tgz$/i.exec(archive.slice(name.length)) ?? []
+  return archive.startsWith(name) ? version : undefined
 }
 
 /**
- * Returns the metadata of a package, as a read-only npm registry describes it.
+ * Returns what a read-only npm registry says about a package: the metadata under the package's name, and the manifest
+ * of each version under the name, a slash, and the version or `latest`.
  *
+ * @param name the package's name without its name space
  * @param publicUrl the service's address. npm refuses an archive whose origin differs from the registry's.
  */
-export function metadataOf({ manifest, file, archive }: PackageDownload, publicUrl: string): object {
-  const { version } = manifest
-  const dist = {
-    tarball: `${publicUrl}/npm/${manifest.name}/-/${file}`,
-    integrity: `sha512-${createHash('sha512').update(archive).digest('base64')}`,
-    shasum: createHash('sha1').update(archive).digest('hex'),
+export function documentsOf(
+  name: string,
+  { versions, latest }: Published,
+  publicUrl: string,
+): Map<string, object> {
+  const fullName = `${space}/${name}`
+  const manifests: Record<string, object> = {}
+  const time: Record<string, string> = { created: constantTime, modified: constantTime }
+  const documents = new Map<string, object>()
+  for (const { version, packages } of versions) {
+    const published = packages.find((one) => one.name === name)
+    if (!published) continue
+    const dist = {
+      tarball: `${publicUrl}/npm/${fullName}/-/${name}-${version}.tgz`,
+      integrity: published.integrity,
+      shasum: published.shasum,
+    }
+    const manifest = { ...JSON.parse(published.manifest), _id: `${fullName}@${version}`, dist }
+    manifests[version] = manifest
+    time[version] = constantTime
+    documents.set(`${name}/${version}`, manifest)
+    if (version === latest.version) documents.set(`${name}/latest`, manifest)
   }
-  return {
-    name: manifest.name,
-    'dist-tags': { latest: version },
-    versions: { [version]: { ...manifest, _id: `${manifest.name}@${version}`, dist } },
-    time: { created: constantTime, modified: constantTime, [version]: constantTime },
-  }
+  documents.set(name, {
+    name: fullName,
+    'dist-tags': { latest: latest.version },
+    versions: manifests,
+    time,
+  })
+  return documents
 }

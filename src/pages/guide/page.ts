@@ -151,7 +151,16 @@ interface Sample {
   label: string | undefined
 }
 
-const captions: Record<string, string> = { js: 'JavaScript', python: 'Python', json: 'JSON', text: 'Text' }
+const captions: Record<string, string> = {
+  js: 'JavaScript',
+  python: 'Python',
+  php: 'PHP',
+  ruby: 'Ruby',
+  go: 'Go',
+  java: 'Java',
+  json: 'JSON',
+  text: 'Text',
+}
 
 /**
  * Renders consecutive samples. Programs in different languages form a group, and so do those with labels; all other
@@ -179,7 +188,7 @@ function isAlternative(one: Sample, other: Sample): boolean {
 }
 
 function isProgram({ language }: Sample): boolean {
-  return ['sh', 'js', 'python'].includes(language)
+  return ['sh', 'js', 'python', 'php', 'ruby', 'go', 'java'].includes(language)
 }
 
 function renderSample({ language, code, label }: Sample): string {

@@ -27,8 +27,7 @@ const transientLabels = ['TransientTransactionError', 'RetryableWriteError']
 
 /** True if the database was unreachable or the connection was lost. The same request may soon succeed. */
 export function isUnreachable(error: unknown): boolean {
-  if (unreachable.some((kind) => error instanceof kind) || isNamed(error, 'MongoWaitQueueTimeoutError'))
-    return true
+  if (unreachable.some((kind) => error instanceof kind)) return true
   return (
     error instanceof mongo.MongoServerError &&
     (notPrimaryCodes.has(error.code) || transientLabels.some((label) => error.hasErrorLabel(label)))
@@ -36,16 +35,16 @@ export function isUnreachable(error: unknown): boolean {
 }
 
 /**
- * True if the same read may succeed in a moment on another server. A read that got no connection is not repeated,
- * because the database is then busy rather than gone.
+ * True if an operation got no connection in time because other operations of this process hold all of them. The
+ * database is then busy rather than gone. The driver does not export the class of this error.
  */
-export function isRepeatable(error: unknown): boolean {
-  if (isNamed(error, 'MongoWaitQueueTimeoutError')) return false
-  return isUnreachable(error) || (error instanceof mongo.MongoServerError && lostCursorCodes.has(error.code))
+export function isPoolFull(error: unknown): boolean {
+  return error instanceof mongo.MongoDriverError && error.name === 'MongoWaitQueueTimeoutError'
 }
 
-function isNamed(error: unknown, name: string): boolean {
-  return error instanceof Error && error.name === name
+/** True if the same read may succeed in a moment on another server. */
+export function isRepeatable(error: unknown): boolean {
+  return isUnreachable(error) || (error instanceof mongo.MongoServerError && lostCursorCodes.has(error.code))
 }
 
 /** True if the error means that a collection does not exist. */

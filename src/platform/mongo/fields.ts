@@ -23,6 +23,7 @@ export const field = {
   text: required<string>(String),
   textOrNull: nullable<string>(String),
   flag: required<boolean>(Boolean),
+  bytes: required<Buffer>(Buffer),
   moment: required<Date>(Date),
   momentOrNull: nullable<Date>(Date),
   /** A text from a fixed set of values. */
@@ -33,6 +34,8 @@ export const field = {
   /** A value of any type. The schema does not check it. */
   mixed: <T>() => required<T>(Schema.Types.Mixed),
   mixedOrNull: <T>() => nullable<T>(Schema.Types.Mixed),
+  /** A value of any type, absent until it is first stored. */
+  mixedIfAny: <T>() => ({ type: Schema.Types.Mixed }) as Field<T | undefined>,
   /** A list, which may be empty. */
   list,
   /** A list of objects with these fields. */

@@ -8,7 +8,7 @@ import {
   withTimeout,
 } from '../time-limits.ts'
 import type { Db, Session } from './connection.ts'
-import { busy } from './errors.ts'
+import { busy, isPoolFull } from './errors.ts'
 import { repeatRead } from './repeated-reads.ts'
 
 /** The queues of each database connection, in which its writers take turns within this process. */
@@ -61,13 +61,18 @@ export async function runTransaction<T>(
   const end = Math.min(Date.now() + transactionTimeoutMilliseconds, latestEnd)
   const deadline = end - 1000
   const session = await db.startSession()
+  const starved = Promise.withResolvers<never>()
   let attempt = 0
   const tries = session.withTransaction(
     async () => {
       if (attempt > 0) await pause(attempt)
       if (Date.now() > deadline) throw busy()
       attempt += 1
-      return work(session).catch(rethrowTransient)
+      return work(session).catch((error) => {
+        // The driver would first wait as long again for a connection on which to abort the transaction.
+        if (isPoolFull(error)) starved.reject(error)
+        return rethrowTransient(error)
+      })
     },
     {
       readConcern: { level: 'snapshot' },
@@ -76,7 +81,7 @@ export async function runTransaction<T>(
     },
   )
   try {
-    return await withTimeout(tries, end - Date.now())
+    return await withTimeout(Promise.race([tries, starved.promise]), end - Date.now())
   } finally {
     // This is not awaited. It aborts any open transaction, and ends the session even if the driver is still retrying.
     session.endSession().catch(() => {})

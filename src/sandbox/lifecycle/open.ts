@@ -8,7 +8,7 @@
  * within its limits of time and size.
  */
 
-import { nothingRead } from '../../access/keys/feed-reads.ts'
+import { noActivity } from '../../access/keys/activity-fields.ts'
 import { DomainError } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import { busy, isDuplicate } from '../../platform/mongo/errors.ts'
@@ -97,7 +97,7 @@ async function fillSandbox(store: SandboxOpening, keyId: number): Promise<OpenSa
     rules: [],
     rules_id: null,
     observer_id: null,
-    ...nothingRead,
+    ...noActivity,
   }
   await insertFilling(db, { ...sandbox, key_id: keyId, due_at })
   // The new sandbox continues after the last versions of the key's earlier sandboxes, so that a poller's stored position

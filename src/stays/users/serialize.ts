@@ -62,9 +62,12 @@ const titleLetters = new Map(
 /** Matches a Georgian capital letter. Georgian names have none, unless all of their letters are capital. */
 const georgianCapital = /[\u{1c90}-\u{1cbf}]/u
 
-/** Returns a lower-case letter in title case, or as it is if its title case would be several letters (`ß`, `ﬁ`, `ŉ`). */
+/**
+ * Returns a lower-case letter in title case, or as it is if its title case would be several code points (`ß`, `ﬁ`, `ŉ`,
+ * `ǰ`).
+ */
 function titleLetter(letter: string): string {
   const title = titleLetters.get(letter) ?? letter.toUpperCase()
-  const isOneLetter = title.match(/\p{L}/gu)?.length === 1
+  const isOneLetter = Array.from(title).length === 1
   return isOneLetter && !georgianCapital.test(title) ? title : letter
 }

@@ -161,7 +161,12 @@ test('a cursor keeps per_page and the filters, and other ones beside it are 422'
   const walk = 'per_page=2&status=4xx&status=404&since=2020-01-01'
   const { next_cursor } = (await read(walk)).body.meta.pagination
   const cursor = `cursor=${next_cursor}`
-  for (const query of [cursor, `${walk}&${cursor}`, `${cursor}&status=404&status[]=4xx`]) {
+  for (const query of [
+    cursor,
+    `${walk}&${cursor}`,
+    `${cursor}&status=404&status[]=4xx`,
+    `${cursor}&status=404,4xx,404`,
+  ]) {
     const { body } = await read(query)
     const paths = body.data.map((request: { path: string }) => request.path)
     const { per_page } = body.meta.pagination

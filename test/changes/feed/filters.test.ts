@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { bookingFeed, messageFeed } from '../../../src/changes/feeds.ts'
+import { wellFormedKey } from '../../support/keys.ts'
 import { partnerctl, root } from '../../support/processes.ts'
 
 /*
@@ -35,7 +36,7 @@ describe.each(feeds)('every filter of the feed of $feed.name', ({ feed, command,
     const value = examples[filter]
     expect(value, `an example of "${filter}" in this test`).toBeDefined()
     const { code, stderr } = await partnerctl([...command, '--consumer', 'sync', option, value as string], {
-      PARTNER_API_KEY: 'none',
+      PARTNER_API_KEY: wellFormedKey,
     })
     expect({ code, stderr }).toEqual({
       code: 2,

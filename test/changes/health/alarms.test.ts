@@ -21,7 +21,7 @@ const bothAlarms = ['alarm.opened', 'alarm.resolved']
 
 const minute = 60_000
 const pass = async (milliseconds: number) => {
-  await Promise.all([service.live.reads.flush(), other.live.reads.flush()])
+  await Promise.all([service.live.activity.flush(), other.live.activity.flush()])
   // A round in progress may have read the webhooks before the test's was created; the next evaluation is 30 s later.
   await Bun.sleep(often.alarmInterval)
   ahead += milliseconds
@@ -43,7 +43,7 @@ async function reader() {
   const actor = await service.actor()
   const { booking_id } = await seedBooking(actor)
   await actor.send('GET', feed)
-  await service.live.reads.flush()
+  await service.live.activity.flush()
   await actor.send('POST', `/v1/bookings/${booking_id}/confirm`, { body: {} })
   return actor
 }
@@ -164,7 +164,7 @@ test('a webhook that is told later gets the values at the opening, and each gets
   }
   const dataOf = ({ received }: typeof first) => received.map(({ hint }) => hint.data)
   await actor.send('GET', feed)
-  await service.live.reads.flush()
+  await service.live.activity.flush()
   await book(2031)
   await hook(actor, first.url)
   await pass(31 * minute)
@@ -202,7 +202,7 @@ test('in the sandbox, an alarm follows a moved clock within seconds, and clearin
   const actor = await service.actor()
   const sandboxFeed = feed.replace('/v1', '/sandbox')
   const page = await actor.send('GET', sandboxFeed)
-  await service.sandbox.reads.flush()
+  await service.sandbox.activity.flush()
   await hook(actor, url, bothAlarms, '/sandbox')
   const [booking] = page.body.data.Bookings
   await actor.send('POST', `/sandbox/bookings/${booking.booking_id}/cancel`, { body: {} })

@@ -22,13 +22,27 @@ const nothingUnread: FeedHealth = { newest: null, read: null }
 /** A feed whose oldest unread change has the given age, read by a key that last moved forward at `movedAt`. */
 const unread = (age: number, movedAt: Date | null = null, count = 3): FeedHealth => ({
   newest: now,
-  read: { version: null, at: now, movedAt, unread: { count, oldest: ago(age) } },
+  read: {
+    version: null,
+    at: now,
+    movedAt,
+    hasBegun: true,
+    aheadSince: null,
+    unread: { count, oldest: ago(age) },
+  },
 })
 
 /** A feed with an unread change whose version is a day ahead of the clock, read at the given time. */
 const unreadAhead = (at: Date): FeedHealth => ({
   newest: now,
-  read: { version: null, at, movedAt: null, unread: { count: 1, oldest: ago(-24 * 60 * minute) } },
+  read: {
+    version: null,
+    at,
+    movedAt: null,
+    hasBegun: true,
+    aheadSince: null,
+    unread: { count: 1, oldest: ago(-24 * 60 * minute) },
+  },
 })
 
 /** A key with which everything is well. */
@@ -40,6 +54,7 @@ const well: HealthFacts = {
   webhooks: [],
   keyExpiresAt: null,
   requests: { succeeded: 0, refused: 0, limited: 0, failed: 0, unanswered: 0 },
+  refusedOperations: [],
   unpricedListings: [],
 }
 

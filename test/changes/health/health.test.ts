@@ -6,12 +6,15 @@ import { ownDatabase } from '../../support/databases.ts'
 const minute = 60_000
 let ahead = 0
 const clock = () => new Date(Date.now() + ahead)
-const service = await testApp({ MONGODB_URL: await ownDatabase(), WEBHOOKS_ALLOW_PRIVATE: 'on' }, clock)
+const url = await ownDatabase()
+const service = await testApp({ MONGODB_URL: url, WEBHOOKS_ALLOW_PRIVATE: 'on' }, clock)
 const feed = '/v1/integrations/provider_one/bookings'
 const messages = '/v1/integrations/provider_one/messages'
 
 const healthOf = async (actor: Actor, root = '/v1') => {
-  await Promise.all([service.live.reads.flush(), service.sandbox.reads.flush(), service.logged()])
+  // A write is noted after its response has been sent.
+  await service.logged()
+  await Promise.all([service.live.activity.flush(), service.sandbox.activity.flush()])
   const { status, body } = await actor.send('GET', `${root}/health`)
   expect(status).toBe(200)
   return body.data
@@ -211,5 +214,178 @@ test('a published listing with a room type without any price is named, and a pri
   const [single] = listing.body.data.room_types
   const rates = { data: [{ listing_id: id, room_type_id: single.id, base_price: 0 }] }
   await actor.send('POST', '/v1/integrations/provider_one/rates', { body: rates })
+  expect(await codesOf(actor)).toEqual([])
+})
+
+const versionIn = (milliseconds: number) =>
+  encodeURIComponent(new Date(clock().getTime() + milliseconds).toISOString().slice(0, 19).replace('T', ' '))
+
+test.for(['/v1', '/sandbox'] as const)(
+  '%s: a key whose last read was ahead of the feed fails, whatever it read before and beside a consumer',
+  async (root) => {
+    const actor = await service.actor()
+    await seedBooking(actor, root)
+    const path = (feed: 'bookings' | 'messages') => `${root}/integrations/provider_one/${feed}`
+    const ahead = (feed: 'bookings' | 'messages', query = '') =>
+      actor.send('GET', `${path(feed)}?updated_after=${versionIn(60 * minute)}${query}`)
+    await actor.send('PUT', `${path('bookings')}/consumers/sync`, { body: { acknowledged: null } })
+    await actor.send('GET', path('bookings'))
+    const before = (await healthOf(actor, root)).feeds.bookings
+    await actor.send('GET', `${path('bookings')}?updated_after=${versionIn(60 * minute)}`, {
+      headers: { prefer: 'peek' },
+    })
+    await ahead('bookings', '&checkout_after=2020-01-01')
+    expect(await codesOf(actor, root)).toEqual([])
+    pass(1000)
+    await ahead('bookings')
+    const first = await healthOf(actor, root)
+    const [finding] = first.findings
+    expect({ status: first.status, findings: first.findings }).toEqual({
+      status: 'failing',
+      findings: [
+        {
+          code: 'position_ahead',
+          severity: 'failing',
+          since: first.feeds.bookings.read_at,
+          message: expect.stringContaining(before.newest_version),
+          guide: expect.stringMatching(/#position_ahead$/),
+          feed: 'bookings',
+        },
+      ],
+    })
+    expect(first.feeds.bookings.read_version).toBe(before.read_version)
+    pass(minute)
+    await ahead('bookings')
+    await ahead('messages')
+    const again = (await healthOf(actor, root)).findings
+    expect(again.map(({ feed, since }: { feed: string; since: string }) => ({ feed, since }))).toEqual([
+      { feed: 'bookings', since: finding.since },
+      { feed: 'messages', since: expect.any(String) },
+    ])
+    pass(minute)
+    await actor.send('GET', path('bookings'))
+    await actor.send('GET', path('messages'))
+    expect(await codesOf(actor, root)).toEqual([])
+  },
+)
+
+test('a key that has only read ahead of the feed has not read the feed before', async () => {
+  const actor = await service.actor()
+  const { booking_id } = await seedBooking(actor)
+  await actor.send('GET', `${feed}?updated_after=${versionIn(60 * minute)}`)
+  await actor.send('POST', `/v1/bookings/${booking_id}/confirm`, { body: {} })
+  pass(31 * minute)
+  const { findings, feeds } = await healthOf(actor)
+  expect(findings.map(({ code }: { code: string }) => code)).toEqual(['position_ahead'])
+  expect(feeds.bookings).toMatchObject({ read_version: null, read_at: expect.any(String), unread: 1 })
+})
+
+test('what this process has noted but not written yet is in health', async () => {
+  const actor = await service.actor()
+  await seedBooking(actor)
+  const page = await actor.send('GET', feed)
+  const { body } = await actor.send('GET', '/v1/health')
+  expect(body.data.feeds.bookings).toMatchObject({
+    read_version: page.body.data.Bookings.at(-1).version,
+    read_at: expect.any(String),
+    unread: 0,
+  })
+  await seedBooking(actor, '/sandbox')
+  await actor.send('GET', feed.replace('/v1', '/sandbox'))
+  const sandbox = await actor.send('GET', '/sandbox/health')
+  expect(sandbox.body.data.feeds.bookings).toMatchObject({ read_at: expect.any(String), unread: 0 })
+})
+
+test.for(['/v1', '/sandbox'] as const)(
+  '%s: an operation that was refused three times since its last success is reported until it succeeds',
+  async (root) => {
+    const actor = await service.actor()
+    const { listing_id, room_type_id } = await seedBooking(actor, root)
+    const path = `${root}/integrations/provider_one/availability`
+    const nights = { start_date: '2031-01-01', end_date: '2031-02-01', available: 1 }
+    const push = (room: number) =>
+      actor.send('POST', path, { body: { data: [{ listing_id, room_type_id: room, ...nights }] } })
+    expect((await push(room_type_id)).status).toBe(200)
+    const statuses = []
+    for (let refusal = 1; refusal <= 2; refusal += 1) statuses.push((await push(999_999_999)).status)
+    // The same operation in the other environment, and refusals of reads, do not count.
+    await actor.send('GET', `${root}/listings/999999999`)
+    expect({ statuses, codes: await codesOf(actor, root) }).toEqual({ statuses: [400, 400], codes: [] })
+    pass(1000)
+    const third = clock()
+    await push(999_999_999)
+    pass(minute)
+    await push(999_999_999)
+    const { status, findings } = await healthOf(actor, root)
+    expect({ status, findings }).toEqual({
+      status: 'warning',
+      findings: [
+        {
+          code: 'writes_refused',
+          severity: 'warning',
+          since: expect.any(String),
+          message: expect.stringContaining('"updateAvailability"'),
+          guide: expect.stringMatching(/#writes_refused$/),
+          operation_id: 'updateAvailability',
+          refused: 4,
+        },
+      ],
+    })
+    const since = new Date(findings[0].since).getTime() - third.getTime()
+    expect({ since, isTheThird: since >= 0 && since < minute }).toEqual({ since, isTheThird: true })
+    expect(await codesOf(actor, root === '/v1' ? '/sandbox' : '/v1')).toEqual([])
+    // The sandbox would end if the service's own clock moved that far.
+    const week = 7 * 24 * 60 * minute
+    if (root === '/v1') pass(week)
+    else await actor.send('POST', '/sandbox/clock', { body: { advance_seconds: week / 1000 } })
+    expect(await codesOf(actor, root)).toEqual([])
+    for (let refusal = 1; refusal <= 3; refusal += 1) await push(999_999_999)
+    expect(await codesOf(actor, root)).toEqual(['writes_refused'])
+    await push(room_type_id)
+    expect(await codesOf(actor, root)).toEqual([])
+  },
+)
+
+test('conflicts say nothing about what was sent, a replay is a success, and a forbidden write counts', async () => {
+  const actor = await service.actor()
+  const { user_id, listing_id, room_type_id } = await seedBooking(actor)
+  const stay = { user_id, listing_id, room_type_id, checkin_at: '2031-01-01', checkout_at: '2031-02-01' }
+  const book = (body: object, key?: string) =>
+    actor.send('POST', '/v1/bookings', { body, headers: key === undefined ? {} : { 'idempotency-key': key } })
+  expect((await book(stay, 'one')).status).toBe(201)
+  const refused = []
+  for (let refusal = 1; refusal <= 3; refusal += 1) refused.push((await book({})).status)
+  const conflicts = []
+  for (let conflict = 1; conflict <= 3; conflict += 1)
+    conflicts.push((await book({ ...stay, checkin_at: '2031-01-02' }, 'one')).status)
+  expect({ refused, conflicts }).toEqual({ refused: [422, 422, 422], conflicts: [409, 409, 409] })
+  const { findings } = await healthOf(actor)
+  expect(findings).toMatchObject([{ code: 'writes_refused', operation_id: 'createBooking', refused: 3 }])
+  expect((await book(stay, 'one')).headers.get('idempotent-replayed')).toBe('true')
+  expect(await codesOf(actor)).toEqual([])
+  const reader = await service.actor({ permissions: ['bookings.read'] })
+  for (let refusal = 1; refusal <= 3; refusal += 1) await reader.send('POST', '/v1/users', { body: {} })
+  expect((await healthOf(reader)).findings).toMatchObject([{ operation_id: 'createUser', refused: 3 }])
+})
+
+test('refusals in two processes are counted together, and a success in either ends them', async () => {
+  const other = await testApp({ MONGODB_URL: url }, clock)
+  const actor = await service.actor()
+  const create = (from: typeof service, body: object) =>
+    from.send('POST', '/v1/listings', { key: actor.key, body })
+  const written = async (from: typeof service) => {
+    await from.logged()
+    await from.live.activity.flush()
+  }
+  await create(service, {})
+  await create(other, {})
+  await create(other, {})
+  await written(other)
+  expect(await codesOf(actor)).toEqual(['writes_refused'])
+  await create(service, {})
+  await service.logged()
+  await create(other, { name: 'House' })
+  await written(other)
+  // The success is stored before the refusal that came before it.
   expect(await codesOf(actor)).toEqual([])
 })

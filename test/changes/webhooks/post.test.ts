@@ -8,7 +8,7 @@ import { createServer as createTlsServer } from 'node:tls'
 import { decode, encode } from 'dns-packet'
 import { afterAll, expect, type TestContext, test } from 'vitest'
 import { type PostRequest, postHint } from '../../../src/changes/webhooks/send/post.ts'
-import { makeCertificates } from '../../support/certificates.ts'
+import { makeCertificates, makeFaultyCertificates, type ServedPair } from '../../support/certificates.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'partner-send-'))
 const { authority, certificate, key } = await makeCertificates(folder)
@@ -19,7 +19,11 @@ const ca = await readFile(authority, 'utf8')
 type Ending = TestContext['onTestFinished']
 
 /** Starts a server that passes each connection and its request to `answer`. */
-async function serve(end: Ending, answer: (socket: Socket, request: string) => void, isTls = false) {
+async function serve(
+  end: Ending,
+  answer: (socket: Socket, request: string) => void,
+  pair?: typeof tls | ServedPair,
+) {
   const requests: string[] = []
   const handle = (socket: Socket) => {
     socket.on('error', () => {})
@@ -31,7 +35,7 @@ async function serve(end: Ending, answer: (socket: Socket, request: string) => v
       answer(socket, request)
     })
   }
-  const server = isTls ? createTlsServer(tls, handle) : createServer(handle)
+  const server = pair ? createTlsServer(pair, handle) : createServer(handle)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   end(() => void server.close())
   return { port: (server.address() as { port: number }).port, requests }
@@ -57,13 +61,59 @@ test.concurrent('postHint() over TLS goes on only with a certificate that is val
   onTestFinished,
 }) => {
   // The connection stays open, but it is not reused for another name or with other certificate authorities.
-  const { port, requests } = await serve(onTestFinished, reply(empty), true)
+  const { port, requests } = await serve(onTestFinished, reply(empty), tls)
   const lookup = async () => ['127.0.0.1']
   expect(await send(`https://127.0.0.1:${port}/`, { ca })).toMatchObject({ status: 200 })
-  const failed = { status: null, failure: 'connection', detail: 'tls' }
+  const failed = { status: null, failure: 'connection' }
   expect(await send(`https://127.0.0.1:${port}/`)).toMatchObject(failed)
   expect(await send(`https://other.example:${port}/`, { ca, lookup })).toMatchObject(failed)
   expect(requests).toHaveLength(1)
+})
+
+test.concurrent('postHint() names what is wrong with a certificate', async ({ onTestFinished }) => {
+  const made = await makeFaultyCertificates(await mkdtemp(join(folder, 'faulty-')))
+  const detailWith = async (pair: ServedPair) => {
+    const { port, requests } = await serve(onTestFinished, reply(empty), pair)
+    const lookup = async () => ['127.0.0.1']
+    const { status, detail } = await send(`https://hooks.example:${port}/`, { ca: made.authority, lookup })
+    return { status, detail, requests: requests.length }
+  }
+  expect(await detailWith(made.sound)).toEqual({ status: 200, detail: null, requests: 1 })
+  const refused = (detail: string) => ({ status: null, detail, requests: 0 })
+  expect(await detailWith(made.withoutIntermediate)).toEqual(refused('chain_incomplete'))
+  expect(await detailWith(made.selfSigned)).toEqual(refused('untrusted'))
+  expect(await detailWith(made.ofOtherAuthority)).toEqual(refused('untrusted'))
+  expect(await detailWith(made.ofOtherName)).toEqual(refused('name_mismatch'))
+  expect(await detailWith(made.expired)).toEqual(refused('expired'))
+
+  const withoutTls = createServer((socket) => socket.on('error', () => {}).end('220 mail.example\r\n'))
+  await new Promise<void>((resolve) => withoutTls.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void withoutTls.close())
+  const { port } = withoutTls.address() as { port: number }
+  expect(await send(`https://127.0.0.1:${port}/`)).toMatchObject({ failure: 'connection', detail: 'tls' })
+})
+
+test.concurrent('postHint() follows no redirect, and names the origin that it leads to', async ({
+  onTestFinished,
+}) => {
+  const originAfter = async (status: string, location: string) => {
+    const head = `HTTP/1.1 ${status}\r\n${location}content-length: 0\r\n\r\n`
+    const { port, requests } = await serve(onTestFinished, reply(head))
+    const { detail, redirectOrigin, failure } = await send(`http://127.0.0.1:${port}/`)
+    expect({ failure, requests: requests.length }).toEqual({ failure: null, requests: 1 })
+    return { detail, origin: redirectOrigin?.replace(`:${port}`, '') ?? null }
+  }
+  const redirect = (origin: string | null) => ({ detail: 'redirect', origin })
+  const to = (location: string) => `Location: ${location}\r\n`
+  for (const status of ['301 M', '302 F', '303 S', '307 T', '308 P'])
+    expect(await originAfter(status, to('https://u:p@www.example.com/a?b=c'))).toEqual(
+      redirect('https://www.example.com'),
+    )
+  expect(await originAfter('301 M', to('/hooks/'))).toEqual(redirect('http://127.0.0.1'))
+  expect(await originAfter('301 M', '')).toEqual(redirect(null))
+  expect(await originAfter('301 M', to('javascript:alert(1)'))).toEqual(redirect(null))
+  expect(await originAfter('301 M', to(`https://${'a'.repeat(5000)}/`))).toEqual(redirect(null))
+  expect(await originAfter('200 OK', to('https://www.example.com/'))).toEqual({ detail: null, origin: null })
 })
 
 test.concurrent('a connection is kept for the next post to its address, which is checked for every post', async ({

@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { expect, test } from 'vitest'
+import packageJson from '../../../package.json' with { type: 'json' }
 import { webhookModel } from '../../../src/changes/webhooks/model.ts'
 import { partnerctlHere } from '../../support/admin.ts'
 import { type Actor, testApp } from '../../support/app.ts'
@@ -111,6 +112,66 @@ test.concurrent('a webhook that responds 410 with a long page is turned off, and
   const { body } = await book()
   await expect.poll(() => received.at(-1)?.hint.data.booking_id).toBe(body.data.booking_id)
   expect(received.map(({ hint }) => hint.data.booking_id)).not.toContain(missed.body.data.booking_id)
+})
+
+test.concurrent('a delivery names its booking and its message, and every post its sender', async (context) => {
+  const { expect } = context
+  const { url, received } = startReceiver(context)
+  const { actor, id, booking_id } = await hookedPartner(service, url, ['booking.changed', 'message.created'])
+  const body = { message: { text: 'Hello' } }
+  await actor.send('POST', `/v1/bookings/${booking_id}/messages`, { body })
+  await actor.send('POST', `${path}/${id}/test`)
+  const about = async () =>
+    (await deliveriesOf(actor, id)).map(({ event, booking_id, message_id }: Record<string, unknown>) => ({
+      event,
+      booking_id,
+      message_id,
+    }))
+  await expect.poll(async () => (await about()).length).toBe(2)
+  await expect.poll(() => received.length).toBe(2)
+  const message_id = received.find(({ hint }) => hint.type === 'message.created')?.hint.data.message_id
+  expect(message_id).toBeGreaterThan(0)
+  expect(await about()).toEqual(
+    expect.arrayContaining([
+      { event: 'webhook.test', booking_id: null, message_id: null },
+      { event: 'message.created', booking_id, message_id },
+    ]),
+  )
+  const sender = `partner-interface/${packageJson.version} (+${service.live.config.publicUrl})`
+  expect(received.map(({ headers }) => headers['user-agent'])).toEqual([sender, sender])
+})
+
+test.concurrent('the text of a test has a letter beyond ASCII and a slash, as it is sent and not escaped', async (context) => {
+  const { expect } = context
+  const { url, received } = startReceiver(context)
+  const { actor, id, secret } = await hookedPartner(service, url, ['booking.changed'])
+  await actor.send('POST', `${path}/${id}/test`)
+  const [{ body, headers } = { body: '', headers: {} }] = received
+  expect(JSON.parse(body).data).toEqual({ text: expect.stringMatching(/[^\0-\x7f].*\//) })
+  expect(body).not.toContain('\\')
+  new Webhook(secret).verify(body, headers)
+  // What PHP's json_encode() makes of it.
+  const encodedAgain = body.replace(
+    /[^\0-\x7f]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+  expect(() => new Webhook(secret).verify(encodedAgain, headers)).toThrow()
+  expect(() => new Webhook(secret).verify(body.replaceAll('/', '\\/'), headers)).toThrow()
+})
+
+test.concurrent('a redirect is named in the deliveries, and its target only in the response to a test', async (context) => {
+  const { expect } = context
+  const { url } = startReceiver(context, () =>
+    Response.redirect('https://www.example.com/hooks?secret=1', 301),
+  )
+  const { actor, id } = await hookedPartner(service, url, ['booking.changed'])
+  const outcome = { status: 'failed', response_status: 301, error: null, error_detail: 'redirect' }
+  const { body, text } = await actor.send('POST', `${path}/${id}/test`)
+  expect(body.data).toMatchObject({ ...outcome, redirect_origin: 'https://www.example.com' })
+  const listed = await actor.send('GET', `${path}/${id}/deliveries`)
+  expect(listed.body.data).toMatchObject([outcome])
+  expect(listed.text).not.toContain('www.example.com')
+  expect(text + listed.text).not.toContain('secret=1')
 })
 
 test.concurrent('a webhook can be tested, a hint resent and the secret rotated', async (context) => {

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { revokeKey } from '../../../src/access/keys/store.ts'
 import { type Actor, seedBooking, sharedServices, testApp } from '../../support/app.ts'
 import { desktop, expectAccessible, openBrowser, saveShot } from '../../support/browser.ts'
 import { enterKey, inTime } from '../../support/console.ts'
@@ -121,4 +122,87 @@ test('the panel explains a missing permission, waits for a slow response, and of
     .waitFor()
   await look(page, 'health-no-permission')
   await page.close()
+})
+
+test('the first 401 stops the page: one message, no panel, no request, and room for another key', async () => {
+  const actor = await service.actor()
+  const { page, asked } = await browser.open('/console', desktop, true)
+  await enterKey(page, actor)
+  const panel = panelOf(page)
+  await inTime(page, panel.getByText('Nothing is wrong.'))
+  await revokeKey(service.live.db, service.live.clock, String(actor.keyId))
+  const refused = page.getByRole('alert')
+  await inTime(page, refused)
+  expect(await refused.allTextContents()).toEqual([
+    expect.stringMatching(
+      /^The service no longer accepts the key: .+The page has stopped; enter another key$/,
+    ),
+  ])
+  expect(await page.locator('.panel').count()).toBe(0)
+  expect(await page.locator('body').textContent()).not.toContain('Nothing is wrong')
+  expect(await page.evaluate('sessionStorage.length')).toBe(0)
+  const sent = asked.length
+  for (let count = 0; count < 10; count += 1) await page.clock.runFor(30_000)
+  const other = await service.actor()
+  await enterKey(page, other)
+  // The form's own request is the first one since the refusal.
+  const [first] = asked.slice(sent)
+  expect(first).toBe(`${server.url}/v1/key`)
+  expect(await page.getByRole('alert').count()).toBe(0)
+  await page.close()
+})
+
+test('without a fresh answer the page does not say that all is well, until the service answers again', async () => {
+  const actor = await service.actor()
+  const { page } = await browser.open('/console', desktop, true)
+  await enterKey(page, actor)
+  const panel = panelOf(page)
+  const well = panel.getByText('Nothing is wrong.')
+  await inTime(page, well)
+  await page.context().setOffline(true)
+  await inTime(page, panel.getByText('It is not known how the integration is'))
+  expect(await well.count()).toBe(0)
+  expect(await panel.locator('.badge').count()).toBe(0)
+  await page.context().setOffline(false)
+  await inTime(page, well)
+  // A page that was hidden for hours shows nothing old when it is looked at again.
+  const setHidden = (isHidden: boolean) =>
+    page.evaluate(`
+      Object.defineProperty(document, 'hidden', { get: () => ${isHidden}, configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))`)
+  await setHidden(true)
+  await page.clock.runFor(10 * 60_000)
+  expect(await well.count()).toBe(0)
+  await setHidden(false)
+  await inTime(page, well)
+  await page.close()
+})
+
+test('all tabs of a browser together send at most ten requests in a minute', async () => {
+  const actor = await service.actor()
+  const { page, asked } = await browser.open('/console')
+  const tab = await page.context().newPage()
+  const sent = [] as string[]
+  const isRequest = (url: string) => /\/(v1|sandbox)\//.test(url)
+  tab.on('request', (request) => sent.push(request.url()))
+  await tab.goto(`${server.url}/console`)
+  // Time stands still in both tabs, while their timers run.
+  const begin = Date.now()
+  const setTime = (at: number) => Promise.all([page.clock.setFixedTime(at), tab.clock.setFixedTime(at)])
+  await setTime(begin)
+  const total = () => [...asked, ...sent].filter(isRequest).length
+  await enterKey(page, actor)
+  await enterKey(tab, actor)
+  await expect.poll(total).toBeGreaterThanOrEqual(9)
+  for (const one of [tab, page, tab, page])
+    for (const name of ['Sandbox', 'Live']) await one.getByRole('radio', { name }).check()
+  await expect.poll(total).toBe(10)
+  await setTime(begin + 59_000)
+  await tab.getByRole('radio', { name: 'Sandbox' }).check()
+  await Promise.all([page.waitForTimeout(1500), tab.waitForTimeout(1500)])
+  expect(total()).toBe(10)
+  await setTime(begin + 61_000)
+  await expect.poll(total).toBeGreaterThan(10)
+  await page.close()
+  await tab.close()
 })

@@ -3,7 +3,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import packageJson from '../../../package.json' with { type: 'json' }
 import type { Json } from '../../../src/pages/docs/schemas.ts'
 import { sharedServices, testApp } from '../../support/app.ts'
 import { node } from '../../support/command-line.ts'
@@ -11,7 +10,6 @@ import { root } from '../../support/processes.ts'
 
 const service = await testApp()
 const [one, other] = sharedServices()
-const { version } = packageJson
 const folder = await mkdtemp(join(tmpdir(), 'partner-registry-'))
 afterAll(() => rm(folder, { recursive: true }))
 
@@ -21,6 +19,9 @@ async function read(path: string, base = one.url) {
 }
 
 const names = ['client', 'partnerctl']
+const { 'dist-tags': tags } = (await (await fetch(`${one.url}/npm/@partner-interface/client`)).json()) as Json
+/** The version of this build, because this run's database has no release. */
+const version: string = tags.latest
 
 test.each(names)('the metadata of %s describes the archive that is served', async (name) => {
   const response = await fetch(`${one.url}/npm/@partner-interface/${name}`)
@@ -42,10 +43,22 @@ test.each(names)('the metadata of %s describes the archive that is served', asyn
   for (const field of ['dependencies', 'scripts']) expect(manifest).not.toHaveProperty(field)
 })
 
+test.each(names)(
+  'the manifest of %s is served alone, by its version and as the latest, as pnpm wants it',
+  async (name) => {
+    const at = async (path: string) =>
+      (await (await fetch(`${one.url}/npm/@partner-interface${path}`)).json()) as Json
+    const { versions } = await at(`/${name}`)
+    expect(await at(`/${name}/${version}`)).toEqual(versions[version])
+    expect(await at(`%2f${name}/latest`)).toEqual(versions[version])
+  },
+)
+
 test.each([
   { what: 'a lower-case escape', path: '/npm/@partner-interface%2fclient' },
   { what: 'an upper-case escape', path: '/npm/@partner-interface%2Fclient' },
   { what: 'an escape in an archive', path: `/npm/@partner-interface%2Fclient/-/client-${version}.tgz` },
+  { what: 'a version', path: `/npm/@partner-interface/client/${version}` },
   { what: 'an escaped name space', path: '/npm/%40partner-interface%2fclient' },
   { what: 'two slashes before npm', path: '//npm/@partner-interface/client' },
   { what: 'four slashes before npm', path: '////npm/@partner-interface/client' },
@@ -57,6 +70,9 @@ test.each([
   '/npm/@partner-interface/server',
   '/npm/@partner-interface/client/-/client-0.0.1.tgz',
   '/npm/@partner-interface/client/-/partnerctl-1.0.0.tgz',
+  '/npm/@partner-interface/client/0.0.1',
+  '/npm/@partner-interface/client/next',
+  '/npm/@partner-interface/client/-',
   '/npm/is-number',
   '/npm/',
   '//npm/nothing',

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { makeWebhookSecret } from '../../../src/changes/webhooks/signature.ts'
 import { type Actor, seedBooking, sharedServices, testApp } from '../../support/app.ts'
 import { commandLine } from '../../support/command-line.ts'
+import { wellFormedKey } from '../../support/keys.ts'
 import { partnerctl } from '../../support/processes.ts'
 import { type Received, startReceiver } from '../../support/receiver.ts'
 import { samplesOf } from '../../support/samples.ts'
@@ -215,7 +216,10 @@ test('listen --since starts in the past, and wrong arguments are refused before 
   await expect.poll(() => eventsOf(received)).toEqual(['booking.changed', 'message.created'])
   await partner.end()
   const refused = async (args: string[], more: Record<string, string> = {}) => {
-    const { code, stderr } = await partnerctl(['listen', ...args], { PARTNER_API_KEY: 'x', ...more })
+    const { code, stderr } = await partnerctl(['listen', ...args], {
+      PARTNER_API_KEY: wellFormedKey,
+      ...more,
+    })
     expect(code).toBe(2)
     return stderr.split('\n')[0]
   }

@@ -32,7 +32,7 @@ test('partnerctl me and feed poll from the served file take at most twice as lon
   const run =
     (...args: string[]) =>
     async () => {
-      const child = Bun.spawn([node, ...args], { env, stdout: 'ignore', stderr: 'inherit' })
+      const child = Bun.spawn([node, ...args], { env, stdout: 'pipe', stderr: 'inherit' })
       expect(await child.exited).toBe(0)
     }
   const path = '/v1/me'

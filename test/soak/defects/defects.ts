@@ -151,6 +151,18 @@ const rows: Row[] = [
     'messages',
   ],
   [
+    'a duplicate of a message that is not the last one',
+    'sort: { version: -1 }, ...(session',
+    'sort: { version: 1 }, ...(session',
+    'stays/messages/messages.test.ts',
+  ],
+  [
+    'an erasure that is earlier than the one before it',
+    'return new Date(Math.max(now.getTime(), earliest))',
+    'return new Date(Math.min(now.getTime(), Date.now() + earliest))',
+    'users',
+  ],
+  [
     'a message to a closed conversation',
     "if (closed_at) throw new DomainError('conflict', 'The conversation is closed')",
     '',
@@ -337,6 +349,12 @@ const rows: Row[] = [
     '?? start\n',
     '?? null\n',
     'changes/feed/pages.test.ts',
+  ],
+  [
+    'a poll that hands changes over after it has lost its state file',
+    'checkpoint.require()\n        await handle(item)',
+    'await handle(item)',
+    'cli/claims.test.ts',
   ],
   ['a change that is not saved', 'checkpoint.save(item.version)\n', '', 'cli/poll.test.ts'],
   [

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { userModel } from '../../../src/stays/users/model.ts'
 import { testApp, testEnvironment } from '../../support/app.ts'
-import { type RunningNginx, startNginx } from '../../support/nginx.ts'
+import { type RunningNginx, startNginx, withoutKeepAlive } from '../../support/nginx.ts'
 import { type ServiceProcess, startService, workersOf } from '../../support/processes.ts'
 import { UserLoad } from '../../support/user-load.ts'
 
@@ -15,7 +15,7 @@ async function restartUnderLoad(
   restart: (proxy: Pick<RunningNginx, 'renewCertificate'>) => Promise<void>,
 ) {
   const { key, hostId } = await observer.actor()
-  const proxy = await startNginx(services.map(portOf), keepsAlive)
+  const proxy = await startNginx(services.map(portOf), keepsAlive ? undefined : withoutKeepAlive)
   let isReloaded = false
   const send = (url: string, init: RequestInit) =>
     proxy.fetch(url, init).catch((error) => {

@@ -34,7 +34,7 @@ interface Partner {
 /** Something that breaks in an integration. */
 interface Case {
   /** The finding's code and subject, without ids. */
-  finding: { code: string; feed?: Feed; consumer?: string }
+  finding: { code: string; feed?: Feed; consumer?: string; operation_id?: string }
   /** True if the finding follows the real time in the sandbox too. */
   isOnRealTime?: true
   rateLimit?: number
@@ -51,6 +51,14 @@ const cases: Case[] = [
       async begin(partner) {
         await readToEnd(partner, feed)
         await seedBooking(partner.actor, partner.root)
+      },
+      end: (partner) => readToEnd(partner, feed),
+    },
+    {
+      finding: { code: 'position_ahead', feed },
+      async begin(partner) {
+        await seedBooking(partner.actor, partner.root)
+        await partner.send('GET', `${feeds[feed]}?updated_after=2090-01-01`)
       },
       end: (partner) => readToEnd(partner, feed),
     },
@@ -104,6 +112,13 @@ const cases: Case[] = [
     isOnRealTime: true,
     begin: (partner) => sendMany(partner, 30, '/listings/999999999'),
     end: async () => {},
+  },
+  {
+    finding: { code: 'writes_refused', operation_id: 'createListing' },
+    async begin(partner) {
+      for (let refusal = 1; refusal <= 3; refusal += 1) await partner.send('POST', '/listings', {})
+    },
+    end: (partner) => partner.send('POST', '/listings', { name: 'House' }),
   },
   {
     finding: { code: 'listing_without_price' },
@@ -205,7 +220,9 @@ async function newPartner(
 
 /** Stores what has been noted: how far the feeds were read, and how requests ended. */
 async function settle(): Promise<void> {
-  await Promise.all([service.live.reads.flush(), service.sandbox.reads.flush(), service.logged()])
+  // A write is noted after its response has been sent.
+  await service.logged()
+  await Promise.all([service.live.activity.flush(), service.sandbox.activity.flush()])
 }
 
 /** Moves the sandboxes' own clocks by 31 minutes. */
@@ -230,8 +247,9 @@ async function findingsOf(partner: Partner) {
 }
 
 /** Returns a finding's code and subject. A field that the finding lacks is undefined, which equals a missing one. */
-function subjectOf({ code, feed, consumer }: { code?: string; feed?: string; consumer?: string }) {
-  return { code, feed, consumer }
+type Subject = Partial<Record<'code' | 'feed' | 'consumer' | 'operation_id', string>>
+function subjectOf({ code, feed, consumer, operation_id }: Subject) {
+  return { code, feed, consumer, operation_id }
 }
 
 function contextOf({ root }: Partner) {

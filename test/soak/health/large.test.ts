@@ -76,7 +76,7 @@ test('health beside 100,000 bookings and 1,000 listings is exact up to 10,000 an
   await put(feed, 'at-limit', versionAt(10_000))
   await put(messages, 'first', null)
   await actor.send('GET', `${feed}?updated_after=${encodeURIComponent(versionAt(20_000))}&per_page=1`)
-  await service.live.reads.flush()
+  await service.live.activity.flush()
   const { body } = await actor.send('GET', '/v1/health')
   expect(body.data.feeds.bookings).toMatchObject({
     newest_version: versionAt(0),

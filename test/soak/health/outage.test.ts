@@ -22,7 +22,7 @@ async function hook(actor: Actor, url: string, root = '/v1'): Promise<number> {
 
 async function read(actor: Actor, root = '/v1') {
   await actor.send('GET', root + feed)
-  await Promise.all([service.live.reads.flush(), service.sandbox.reads.flush()])
+  await Promise.all([service.live.activity.flush(), service.sandbox.activity.flush()])
 }
 
 /** Returns a partner who has read the booking feed of a sandbox, and a change that comes after. */

@@ -6,6 +6,14 @@ import { startService } from '../../support/processes.ts'
 const METRICS_TOKEN = 'a-token-of-the-operator'
 const headers = { authorization: `Bearer ${METRICS_TOKEN}` }
 
+/** Returns the lines with the instance and the time of its start. */
+function instanceIn(text: string): string {
+  const lines =
+    text.match(/^process_(info\{instance_id="[0-9a-f-]{36}"\} 1|start_time_seconds \d+.*)$/gm) ?? []
+  expect(lines).toHaveLength(2)
+  return lines.join(' ')
+}
+
 test('GET /metrics of any worker counts the requests of all workers', async () => {
   const { key } = await (await testApp()).actor()
   const service = await startService({ ...testEnvironment({ METRICS_TOKEN }), WORKERS: '3' })
@@ -16,9 +24,11 @@ test('GET /metrics of any worker counts the requests of all workers', async () =
     await send('GET', '/v1/me', { key, headers: { connection: 'close' } })
   await Bun.sleep(100)
   const name = 'http_request_seconds_count{method="GET",route="/v1/me",status="200"}'
+  const scraped = new Set<string>()
   for (let scrape = 0; scrape < 5; scrape += 1) {
     const { text } = await send('GET', '/metrics', { headers: { ...headers, connection: 'close' } })
     expect(seriesOf(text).get(name)).toBe(requests)
+    scraped.add(instanceIn(text))
   }
   // Prometheus would take a lower sum for a counter reset, so neither a restart nor a kill may lower it.
   const workers = async () => (await Bun.$`pgrep -P ${service.pid}`.text()).trim().split('\n').map(Number)
@@ -29,5 +39,7 @@ test('GET /metrics of any worker counts the requests of all workers', async () =
   await Bun.sleep(200)
   const { text } = await send('GET', '/metrics', { headers: { ...headers, connection: 'close' } })
   expect(seriesOf(text).get(name)).toBe(requests)
+  // The counts go on, so their start and their instance are those of the supervisor.
+  expect([...scraped]).toEqual([instanceIn(text)])
   expect(await service.end('SIGTERM')).toBe(0)
 })

@@ -157,12 +157,25 @@ test.each([
   ['anna ßeta', 'Anna ßeta'],
   ['ﬁona o’ﬂynn', 'ﬁona O’ﬂynn'],
   ['ŉ dorfman', 'ŉ Dorfman'],
+  ['ǰanko', 'ǰanko'],
+  ['anna ǰanko-ẖuri', 'Anna ǰanko-ẖuri'],
   ['ǆemal ǉubić', 'ǅemal ǈubić'],
   ['გიორგი', 'გიორგი'],
   ['ᲒᲘᲝᲠᲒᲘ', 'გიორგი'],
   ['ΝΊΚΟΣ', 'Νίκος'],
 ])('formatName(%j) returns %j', (typed, formatted) => {
   expect(formatName(typed)).toBe(formatted)
+})
+
+test('formatName() gives each letter its title case, unless that has several code points', () => {
+  const letters = Array.from({ length: 0x1_0000 }, (_, point) => String.fromCharCode(point)).filter(
+    (letter) => /\p{Ll}/u.test(letter),
+  )
+  expect(letters.length).toBeGreaterThan(1000)
+  for (const letter of letters) {
+    const formatted = formatName(`${letter}a`)
+    expect({ letter, codePoints: Array.from(formatted).length }).toEqual({ letter, codePoints: 2 })
+  }
 })
 
 test('POST /v1/users stores the source and the key with the user', async () => {

@@ -21,7 +21,7 @@ import {
 } from './store.ts'
 
 /** What evaluating alarms needs of an environment. */
-export type AlarmContext = Pick<AppContext, 'db' | 'liveDb' | 'clock' | 'config' | 'ids' | 'reads' | 'log'>
+export type AlarmContext = Pick<AppContext, 'db' | 'liveDb' | 'clock' | 'config' | 'ids' | 'activity' | 'log'>
 
 /** A key that wants alarms, and its webhooks that do. */
 export interface WatchedKey {

@@ -13,7 +13,15 @@ import { createWebhook } from './create.ts'
 import { removeWebhook } from './remove.ts'
 import { resend } from './resend.ts'
 import { rotateSecret } from './rotate.ts'
-import { DeliveryView, Gap, WebhookView, WebhookWithSecret, webhookCreate, webhookPatch } from './schema.ts'
+import {
+  DeliveryView,
+  Gap,
+  TestView,
+  WebhookView,
+  WebhookWithSecret,
+  webhookCreate,
+  webhookPatch,
+} from './schema.ts'
 import { testWebhook } from './send-test.ts'
 import { serializeDelivery, serializeWebhook, showWebhooks } from './serialize.ts'
 
@@ -132,7 +140,7 @@ export function webhookRoutes(app: AppContext) {
       '/:id/test',
       {
         access: { ...accessToOne, errors: ['not_found', 'conflict'] },
-        response: { 200: Envelope(DeliveryView) },
+        response: { 200: Envelope(TestView) },
         detail: {
           operationId: 'testWebhook',
           summary: 'Send a test to a webhook and return the result',
@@ -141,8 +149,8 @@ export function webhookRoutes(app: AppContext) {
         },
       },
       async (context) => {
-        const id = context.params.id
-        return ok(context, serializeDelivery(await testWebhook(app, context.caller, id)))
+        const { delivery, redirectOrigin } = await testWebhook(app, context.caller, context.params.id)
+        return ok(context, { ...serializeDelivery(delivery), redirect_origin: redirectOrigin })
       },
     )
     .get(

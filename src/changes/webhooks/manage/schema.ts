@@ -110,35 +110,48 @@ export const Gap = responseObject(
   'Versions after which hints may be missing; read the feeds from there',
 )
 
+const deliveryFields = {
+  id: output.text('Id of the delivery, sent as its `webhook-id`'),
+  event: output.text('Event that triggered the delivery'),
+  booking_id: output.integerOrNull('Id of the booking; null for a test and for an alarm'),
+  message_id: output.integerOrNull('Id of the message; null if the event is not `message.created`'),
+  status: output.literal(
+    'Status of the delivery; `delivered` without a `response_status` if a fault or a certification held back the hint',
+    'waiting',
+    'delivered',
+    'failed',
+  ),
+  attempts: output.integer('Number of attempts so far', 'count'),
+  response_status: output.integerOrNull(
+    'HTTP status of the response to the last attempt; null if there was none',
+  ),
+  milliseconds: output.integerOrNull(
+    'Duration of the last attempt in milliseconds; null before the first attempt',
+  ),
+  error: output.textOrNull(
+    'Reason why the last attempt got no response: `timeout`, `connection` or `address`; null otherwise',
+  ),
+  error_detail: output.textOrNull(
+    'Cause of a `connection` error: `refused`, `reset` or `dns`, for a certificate `chain_incomplete` (the receiver does not send all intermediate certificates), `untrusted`, `name_mismatch` or `expired`, and `tls` for any other fault of the handshake. `redirect` if the response was a redirect, which is not followed. Null otherwise, and if the cause is unknown',
+  ),
+  fault: output.textOrNull('Sandbox fault injected into the first attempt; null for none'),
+  next_attempt_at: output.timestampOrNull(
+    'Time of the next attempt; null if there is none, and while an attempt is in progress',
+  ),
+}
+
 /** A delivery, as partners see it, without the response body. */
-export const DeliveryView = withTitle(
-  'WebhookDelivery',
+export const DeliveryView = withTitle('WebhookDelivery', responseObject(deliveryFields))
+export type DeliveryView = Static<typeof DeliveryView>
+
+/** The delivery of a test. */
+export const TestView = withTitle(
+  'WebhookTest',
   responseObject({
-    id: output.text('Id of the delivery, sent as its `webhook-id`'),
-    event: output.text('Event that triggered the delivery'),
-    status: output.literal(
-      'Status of the delivery; `delivered` without a `response_status` if a fault or a certification held back the hint',
-      'waiting',
-      'delivered',
-      'failed',
-    ),
-    attempts: output.integer('Number of attempts so far', 'count'),
-    response_status: output.integerOrNull(
-      'HTTP status of the response to the last attempt; null if there was none',
-    ),
-    milliseconds: output.integerOrNull(
-      'Duration of the last attempt in milliseconds; null before the first attempt',
-    ),
-    error: output.textOrNull(
-      'Reason why the last attempt got no response: `timeout`, `connection` or `address`; null otherwise',
-    ),
-    error_detail: output.textOrNull(
-      'Cause of a `connection` error: `refused`, `reset`, `tls` or `dns`; null if it is unknown',
-    ),
-    fault: output.textOrNull('Sandbox fault injected into the first attempt; null for none'),
-    next_attempt_at: output.timestampOrNull(
-      'Time of the next attempt; null if there is none, and while an attempt is in progress',
+    ...deliveryFields,
+    redirect_origin: output.textOrNull(
+      'Origin of the address that the response redirected to; null if it did not. It is shown only here, and not stored',
     ),
   }),
 )
-export type DeliveryView = Static<typeof DeliveryView>
+export type TestView = Static<typeof TestView>

@@ -4,6 +4,7 @@ import type { AppContext } from '../../../http/context.ts'
 import type { Caller } from '../../../http/request.ts'
 import { acquireLease, releaseLease } from '../../../platform/mongo/lease.ts'
 import { insertDelivery, newDelivery, trimDeliveries } from '../deliveries-store.ts'
+import { testText } from '../hint.ts'
 import { hasUsableKey } from '../keys.ts'
 import type { WebhookDelivery } from '../model.ts'
 import { fieldsOf, isSuccess, type PostContext, postInTurn, signPost } from '../send/attempt.ts'
@@ -14,7 +15,8 @@ import { findOwnWebhook } from './own.ts'
 const maxTestMilliseconds = 20_000
 
 /**
- * Sends one `webhook.test` immediately, even to a webhook that is off, and returns the delivery with its outcome.
+ * Sends one `webhook.test` immediately, even to a webhook that is off, and returns the delivery with its outcome, and
+ * the origin that the response redirected to.
  *
  * @throws DomainError `not_found`; `forbidden` if the webhook belongs to another usable key; `conflict` while another
  * test is in progress, if the webhook's key is no longer usable, or if the rate limit would delay the test by more
@@ -24,7 +26,7 @@ export async function testWebhook(
   app: PostContext & Pick<AppContext, 'liveDb' | 'clockWatch'>,
   caller: Caller,
   id: number | undefined,
-): Promise<WebhookDelivery> {
+): Promise<{ delivery: WebhookDelivery; redirectOrigin: string | null }> {
   const { db, clock, clockWatch } = app
   const webhook = await findOwnWebhook(app, caller, id)
   if (!(await hasUsableKey(app, webhook)))
@@ -41,7 +43,7 @@ export async function testWebhook(
     const dated = clock(caller.ownerId)
     const delivery = newDelivery({
       webhook,
-      payload: { type: 'webhook.test', timestamp: toTimestamp(dated), data: {} },
+      payload: { type: 'webhook.test', timestamp: toTimestamp(dated), data: { text: testText } },
       now: dated,
       begins: false,
       trace: null,
@@ -57,7 +59,7 @@ export async function testWebhook(
     }
     await insertDelivery(db, done)
     await trimDeliveries(db, webhook)
-    return done
+    return { delivery: done, redirectOrigin: result.redirectOrigin }
   } finally {
     turn.giveBack()
     // Releases only a lease that this test holds.

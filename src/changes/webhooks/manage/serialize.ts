@@ -40,11 +40,17 @@ export async function showWebhooks(
   })
 }
 
+function messageIdOf({ payload }: WebhookDelivery): number | null {
+  return payload.type === 'message.created' ? (payload.data.message_id ?? null) : null
+}
+
 /** Returns a delivery as partners see it. */
 export function serializeDelivery(delivery: WebhookDelivery): DeliveryView {
   return {
     id: deliveryId(delivery),
     event: delivery.event,
+    booking_id: delivery.booking_id,
+    message_id: messageIdOf(delivery),
     status: delivery.status,
     attempts: delivery.attempts,
     response_status: delivery.response_status,

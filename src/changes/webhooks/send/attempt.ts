@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader'
+import packageJson from '../../../../package.json' with { type: 'json' }
 import { currentTrace } from '../../../core/trace.ts'
 import type { AppContext } from '../../../http/context.ts'
 import type { Db } from '../../../platform/mongo/connection.ts'
@@ -188,11 +189,19 @@ export function signPost(
   const trace = currentTrace()
   const headers = {
     'content-type': 'application/json',
-    'user-agent': 'partner-interface',
+    'user-agent': userAgentOf(config),
     ...(trace ? { traceparent: trace.traceparent } : {}),
     ...signatureHeaders({ id: deliveryId(delivery), at, body }, secrets),
   }
   return { url: new URL(webhook.url), headers, body, allowsPrivate: config.webhooksAllowPrivate }
+}
+
+/**
+ * Returns the `User-Agent` of every post (decisions §21), with which a receiver's firewall can allow posts. The address
+ * is written as a URL, because a header cannot have a host name beyond ASCII.
+ */
+function userAgentOf({ publicUrl }: Pick<PostContext['config'], 'publicUrl'>): string {
+  return `partner-interface/${packageJson.version} (+${(URL.parse(publicUrl)?.href ?? publicUrl).replace(/\/$/, '')})`
 }
 
 /** Returns the secrets that are valid at `now`: two after a rotation, until the previous secret expires. */

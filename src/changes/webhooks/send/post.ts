@@ -2,15 +2,17 @@ import * as http from 'node:http'
 import * as https from 'node:https'
 import { isIP, type Socket } from 'node:net'
 import { isPublicAddress, literalAddress } from '../address.ts'
-import type { ConnectionDetail, PostFailure } from '../model.ts'
+import type { CertificateFault, ConnectionDetail, FailureDetail, PostFailure } from '../model.ts'
 
 /** The outcome of one post. */
 export interface PostResult {
   /** HTTP status; null if there was no response. */
   status: number | null
   failure: PostFailure | null
-  /** Cause of a `connection` failure; null for any other outcome and if the cause is unknown. */
-  detail: ConnectionDetail | null
+  /** Cause of a `connection` failure, or `redirect`; null for any other outcome and if the cause is unknown. */
+  detail: FailureDetail | null
+  /** Origin of the address that the response redirects to; null if it does not. */
+  redirectOrigin: string | null
   /** Time until the response's head was complete or the attempt failed. */
   milliseconds: number
   /** Pause requested by the response's `Retry-After`; null if it requests none. */
@@ -83,6 +85,7 @@ export async function postHint(posting: PostRequest): Promise<PostResult> {
     status: null,
     failure: null,
     detail: null,
+    redirectOrigin: null,
     retryAfterSeconds: null,
     ...outcome,
     milliseconds: Math.round(performance.now() - start),
@@ -160,7 +163,7 @@ async function addressesOf({ url, allowsPrivate, lookup = systemLookup }: PostRe
 
 /** A response whose head is complete. */
 interface Answer {
-  head: Pick<PostResult, 'status' | 'retryAfterSeconds'>
+  head: Pick<PostResult, 'status' | 'detail' | 'redirectOrigin' | 'retryAfterSeconds'>
   /** Resolves, after a second at most, once the body has been read or the connection has been closed. */
   bodyEnd: Promise<void>
 }
@@ -184,6 +187,7 @@ class HintConnection {
   private state: 'connecting' | 'securing' | 'sent' | 'answered' = 'connecting'
   private readonly outcome = Promise.withResolvers<Answer>()
   private readonly request: http.ClientRequest
+  private readonly url: URL
   /** Bytes received so far, without those received together with the end of the head. */
   private received = 0
   /** Size of the complete heads so far: those of interim responses and, last, the final one. */
@@ -195,6 +199,7 @@ class HintConnection {
     private readonly over: AbortSignal,
   ) {
     this.answer = this.outcome.promise
+    this.url = posting.url
     this.request = openRequest(posting, target)
     const timer = setTimeout(() => {
       if (this.isUnsent()) this.request.destroy(new Error('No connection'))
@@ -275,7 +280,12 @@ class HintConnection {
     }
     // Changes nothing if the head was too long.
     this.outcome.resolve({
-      head: { status: statusCode, retryAfterSeconds: parseRetryAfter(headers['retry-after']) },
+      head: {
+        status: statusCode,
+        detail: redirects.has(statusCode) ? 'redirect' : null,
+        redirectOrigin: redirects.has(statusCode) ? originOf(headers.location, this.url) : null,
+        retryAfterSeconds: parseRetryAfter(headers['retry-after']),
+      },
       bodyEnd: readBody(message).finally(detach),
     })
   }
@@ -345,6 +355,29 @@ function readBody(message: http.IncomingMessage): Promise<void> {
   return promise
 }
 
+/** Statuses that send a client to another address. */
+const redirects = new Set<number | null>([301, 302, 303, 307, 308])
+/** Longer than any origin: a host has at most 253 characters. */
+const maxOriginLength = 300
+
+/** Returns the origin of a `Location`, which may be relative to `url`; null if it is not an address of the web. */
+function originOf(location: string | undefined, url: URL): string | null {
+  const target = location === undefined ? null : URL.parse(location, url)
+  if (!target || !/^https?:$/.test(target.protocol)) return null
+  return target.origin.length <= maxOriginLength ? target.origin : null
+}
+
+/** What is wrong with a certificate, by the error's code. */
+const certificateFaults: Record<string, CertificateFault> = {
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'chain_incomplete',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'untrusted',
+  SELF_SIGNED_CERT_IN_CHAIN: 'untrusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'untrusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'untrusted',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'name_mismatch',
+  CERT_HAS_EXPIRED: 'expired',
+}
+
 /**
  * Classifies a connection error; returns null if its cause is unknown.
  *
@@ -353,7 +386,8 @@ function readBody(message: http.IncomingMessage): Promise<void> {
 function detailOf({ code, message }: NodeJS.ErrnoException, isHandshake: boolean): ConnectionDetail | null {
   if (code === 'ECONNREFUSED') return 'refused'
   if (code === 'ECONNRESET' || code === 'EPIPE' || message === 'socket hang up') return 'reset'
-  return isHandshake && code !== undefined ? 'tls' : null
+  if (!isHandshake || code === undefined) return null
+  return certificateFaults[code] ?? 'tls'
 }
 
 /** Maximum length of a `Retry-After` value that is parsed; an HTTP date has 29 characters. */

@@ -38,6 +38,10 @@ export interface ApiRequestOptions {
 export class Api {
   private readonly gate = new RequestGate()
   private ahead = 0
+  /** Ends every request once the key was refused. */
+  private readonly ended = new AbortController()
+  /** Called once, when the service refuses the key. */
+  onRefused: ((error: ApiError) => void) | undefined
 
   /** @throws ApiError if the text cannot be a key */
   constructor(private readonly key: string) {
@@ -60,7 +64,14 @@ export class Api {
     path: string,
     asking: ApiRequestOptions & { body?: object } = {},
   ): Promise<Envelope<T>> {
-    const { environment = 'live', query = {}, isBackground = false, signal = never, body: sent } = asking
+    const {
+      environment = 'live',
+      query = {},
+      isBackground = false,
+      signal: asker = never,
+      body: sent,
+    } = asking
+    const signal = AbortSignal.any([asker, this.ended.signal])
     await this.gate.pass(isBackground, signal)
     const search = new URLSearchParams(
       Object.entries(query).flatMap(([name, value]) => [value].flat().map((one) => [name, one])),
@@ -83,7 +94,17 @@ export class Api {
     const body = await response.json().catch(() => null)
     if (response.ok && body) return body as Envelope<T>
     const message = body?.error?.message ?? `The service responded ${response.status}`
-    throw new ApiError(message, response.status, body?.error?.request_id)
+    const error = new ApiError(message, response.status, body?.error?.request_id)
+    // A fault that a partner injected into the sandbox says nothing about the key.
+    if (response.status === 401 && !response.headers.has('sandbox-fault')) this.refuse(error)
+    throw error
+  }
+
+  /** A refused key stays refused, so that no panel asks again with it. */
+  private refuse(error: ApiError): void {
+    if (this.ended.signal.aborted) return
+    this.ended.abort(error)
+    this.onRefused?.(error)
   }
 }
 

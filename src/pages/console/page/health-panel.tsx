@@ -2,7 +2,7 @@ import { useCallback } from 'preact/hooks'
 import type { FindingView, HealthView } from '../../../changes/health/schema.ts'
 import type { Api, Environment } from './api.ts'
 import { showAge, showCount, showTime } from './format.ts'
-import { type LoadOptions, useLoaded } from './hooks.ts'
+import { type LoadOptions, useFresh, useLoaded } from './hooks.ts'
 import { type Column, Table } from './lists.tsx'
 import { DocsLink, EmptyState, LoadedContent, Panel } from './parts.tsx'
 import { kinds } from './traffic.ts'
@@ -19,10 +19,17 @@ export function HealthPanel({ api, environment }: Connection) {
     [api, environment],
   )
   const loaded = useLoaded(load)
+  const isFresh = useFresh(loaded)
   return (
     <Panel id="health" title="Quiet or broken?">
       <LoadedContent loaded={loaded} retry={loaded.reload}>
-        {(health) => <Health environment={environment} {...health} />}
+        {(health) =>
+          isFresh ? (
+            <Health environment={environment} {...health} />
+          ) : (
+            <EmptyState>It is not known how the integration is until the service answers again.</EmptyState>
+          )
+        }
       </LoadedContent>
     </Panel>
   )
@@ -69,8 +76,8 @@ const verdicts: Record<HealthView['status'], string> = {
 }
 
 /** Returns a text that tells a finding from the others. */
-function nameOf({ code, feed, consumer, webhook_id }: FindingView): string {
-  return [code, feed, consumer, webhook_id].join('/')
+function nameOf({ code, feed, consumer, webhook_id, operation_id }: FindingView): string {
+  return [code, feed, consumer, webhook_id, operation_id].join('/')
 }
 
 function Finding({

@@ -24,7 +24,27 @@ export interface Loaded<T> {
   error: ApiError | null
 }
 
+/** A panel's data that is refreshed every minute. */
+export interface Refreshed<T> extends Loaded<T> {
+  /** Time of the last answer in milliseconds since 1970, by this machine's clock; null if there was none. */
+  answeredAt: number | null
+}
+
 const refreshMilliseconds = 60_000
+/** Age beyond which an answer no longer says how things are: a refresh is overdue, because it waits or the page slept. */
+const freshMilliseconds = 2 * refreshMilliseconds
+
+/** Returns true while data says how things are now: the last request succeeded, no longer than two minutes ago. */
+export function useFresh({ error, answeredAt }: Refreshed<unknown>): boolean {
+  const [, setRound] = useState(0)
+  const leftMilliseconds = answeredAt === null ? 0 : answeredAt + freshMilliseconds - Date.now()
+  useEffect(() => {
+    if (leftMilliseconds <= 0) return
+    const timer = setTimeout(() => setRound((before) => before + 1), leftMilliseconds + 1)
+    return () => clearTimeout(timer)
+  }, [answeredAt])
+  return error === null && leftMilliseconds > 0
+}
 
 /**
  * Loads data immediately and then every minute while the page is visible.
@@ -36,9 +56,13 @@ const refreshMilliseconds = 60_000
 export function useLoaded<T>(
   load: (turn: LoadOptions) => Promise<T>,
   initial: T | null = null,
-): Loaded<T> & { reload(): void } {
+): Refreshed<T> & { reload(): void } {
   const isVisible = useVisible()
-  const [loaded, setLoaded] = useState<Loaded<T>>({ data: initial, error: null })
+  const [loaded, setLoaded] = useState<Refreshed<T>>({
+    data: initial,
+    error: null,
+    answeredAt: initial === null ? null : Date.now(),
+  })
   const [round, setRound] = useState(0)
   const lastStart = useRef(initial === null ? null : { at: Date.now(), round })
   useEffect(() => {
@@ -52,7 +76,7 @@ export function useLoaded<T>(
       for (let isBackground = isKnown; ; isBackground = true) {
         lastStart.current = { at: Date.now(), round }
         const found = await load({ signal, isBackground }).then(
-          (data) => ({ data, error: null }),
+          (data) => ({ data, error: null, answeredAt: Date.now() }),
           (error) => {
             signal.throwIfAborted()
             return { error: toApiError(error) }

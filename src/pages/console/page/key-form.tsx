@@ -10,9 +10,15 @@ export interface Entered {
   view: KeyView
 }
 
+interface KeyFormProps {
+  enter: (entered: Entered) => void
+  /** Why the service no longer accepts the key that the page had; null if it had none. */
+  refused: ApiError | null
+}
+
 /** Asks for a key until the service accepts one. */
-export function KeyForm({ enter }: { enter: (entered: Entered) => void }) {
-  const [error, setError] = useState<string | null>(null)
+export function KeyForm({ enter, refused }: KeyFormProps) {
+  const [error, setError] = useState<string | null>(refused && describeRefusal(refused))
   const [isChecking, setChecking] = useState(false)
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => input.current?.focus(), [])
@@ -62,4 +68,9 @@ export function KeyForm({ enter }: { enter: (entered: Entered) => void }) {
       </form>
     </main>
   )
+}
+
+function describeRefusal({ message, requestId }: ApiError): string {
+  const request = requestId === null ? '' : ` (request ${requestId})`
+  return `The service no longer accepts the key: ${message}${request}. The page has stopped; enter another key`
 }

@@ -1,9 +1,9 @@
 import { type JSX, render } from 'preact'
-import { useCallback, useState } from 'preact/hooks'
+import { useCallback, useLayoutEffect, useState } from 'preact/hooks'
 import type { KeyView } from '../../../access/keys/schema.ts'
 import type { RequestCount } from '../../../access/requests/schema.ts'
 import type { CertificationView } from '../../../certification/schema.ts'
-import { Api, type Environment } from './api.ts'
+import { Api, type ApiError, type Environment } from './api.ts'
 import { CertificationPanel, isRunning, useCertification } from './certification.tsx'
 import { Changes } from './changes.tsx'
 import { Consumers } from './consumers.tsx'
@@ -26,15 +26,26 @@ function App() {
     const key = sessionStorage.getItem(keptKey)
     return key === null ? null : { api: new Api(key), view: null }
   })
+  const [refused, setRefused] = useState<ApiError | null>(null)
   const enter = ({ key, api, view }: Entered) => {
     sessionStorage.setItem(keptKey, key)
+    setRefused(null)
     setOpened({ api, view })
   }
   const forget = () => {
     sessionStorage.removeItem(keptKey)
     setOpened(null)
   }
-  return opened === null ? <KeyForm enter={enter} /> : <Console {...opened} forget={forget} />
+  useLayoutEffect(() => {
+    if (opened === null) return
+    // The first 401 takes every panel away, so nothing on the page says that all is well (decisions §18).
+    opened.api.onRefused = (error) => {
+      forget()
+      setRefused(error)
+    }
+  }, [opened])
+  if (opened === null) return <KeyForm enter={enter} refused={refused} />
+  return <Console {...opened} forget={forget} />
 }
 
 /** The key in use, and its record (null if it is not known yet). */

@@ -116,6 +116,7 @@ function Deliveries({ id, api, environment }: Connection & { id: number }) {
 const columns: [Column<DeliveryView>, ...Column<DeliveryView>[]] = [
   { name: 'Delivery', cell: ({ id }) => id },
   { name: 'Event', cell: ({ event }) => event },
+  { name: 'Booking', cell: ({ booking_id }) => booking_id ?? 'none' },
   { name: 'Status', cell: ({ status }) => status },
   { name: 'Tries', isNumber: true, cell: ({ attempts }) => showCount(attempts) },
   { name: 'Response', cell: responseOf },
@@ -127,5 +128,8 @@ function responseOf({ status, response_status, error, error_detail, milliseconds
   if (status === 'delivered' && response_status === null)
     return 'withheld by a sandbox fault or certification'
   if (milliseconds === null) return 'not tried yet'
-  return `${response_status ?? error_detail ?? error} after ${showCount(milliseconds)} ms`
+  const detail = error_detail?.replaceAll('_', ' ')
+  const outcome =
+    response_status === null ? (detail ?? error) : [response_status, detail].filter(Boolean).join(', ')
+  return `${outcome} after ${showCount(milliseconds)} ms`
 }

@@ -1,12 +1,12 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
-import { lockFile } from '../../../cli/partner/file-lock.ts'
+import { claimFile } from '../../../cli/partner/file-claim.ts'
 
-/** Locks a file again and again, and reports each time at which another process held it too. */
+/** Claims a file again and again, and reports each time at which another process held it too. */
 const [file = ''] = process.argv.slice(2)
 const holder = `${file}.holder`
 for (;;) {
-  const unlock = await lockFile(file, 60_000)
+  const claim = await claimFile(file, 60_000)
   const other = readHolder()
   if (other !== undefined && isRunning(other)) appendFileSync(`${file}.overlaps`, `${process.pid} ${other}\n`)
   writeFileSync(holder, String(process.pid))
@@ -14,7 +14,7 @@ for (;;) {
   await setTimeout(Math.random() * 4)
   if (readHolder() !== process.pid) appendFileSync(`${file}.overlaps`, `${process.pid}\n`)
   rmSync(holder, { force: true })
-  await unlock()
+  await claim.release()
   await setTimeout(Math.random() * 10)
 }
 

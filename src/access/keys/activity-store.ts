@@ -1,13 +1,13 @@
 import type { Db } from '../../platform/mongo/connection.ts'
-import { type ReadStorage, readUpdates } from './feed-reads.ts'
+import { type ActivityStorage, activityUpdates } from './activity-fields.ts'
 import { keyModel } from './model.ts'
 
-/** Stores how far keys have read the live feeds, in the keys' own documents. */
-export function keyReadStorage(db: Db): ReadStorage {
+/** Stores what keys have done on live data, in the keys' own documents. */
+export function keyActivityStorage(db: Db): ActivityStorage {
   return {
     idOf: ({ keyId }) => keyId,
-    async write(reads) {
-      const updates = [...reads].flatMap(([id, ofKey]) => readUpdates({ id }, ofKey))
+    async write(activity) {
+      const updates = [...activity].flatMap(([id, ofKey]) => activityUpdates({ id }, ofKey))
       await keyModel(db).collection.bulkWrite(updates)
     },
     find: async (readers) => readers.map(({ ofKey }) => ofKey),

@@ -13,10 +13,10 @@ async function linesOf(file: string): Promise<string[]> {
   return text.split('\n').filter(Boolean)
 }
 
-test('processes in Node and in Bun that are killed at any moment never hold a lock at the same time', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'partner-lock-'))
+test('processes in Node and in Bun that are killed at any moment never hold a file at the same time', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'partner-claim-'))
   const { outputs } = await Bun.build({
-    entrypoints: [join(root, 'test/soak/cli/lock-holder.ts')],
+    entrypoints: [join(root, 'test/soak/cli/claim-holder.ts')],
     target: 'node',
     outdir: folder,
     naming: '[name].mjs',
