@@ -72,23 +72,17 @@ export function createApp(
     // of `//`.
     handler: { standardHostname: config.tls !== null },
   })
-    .onRequest((context) => addFacts(context, live))
-    .onRequest(({ request, set }) => {
+    .onError((context) => toErrorResponse(withFacts(context), log, methodsAt))
+    .use(requestLog(live))
+    .onRequest((context) => {
+      const { request, set } = context
+      addFacts(context, live)
       const peer = app.server?.requestIP(request)
       const isOld = peer ? ages.isOld(peer) : false
       if (drain?.aborted || isOld) set.headers.connection = 'close'
       Object.assign(set.headers, securityHeaders, config.tls && secureTransport)
       if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)
-    })
-    .onError((context) => toErrorResponse(withFacts(context), log, methodsAt))
-    .use(requestLog(live))
-    // If the host name is too short, Elysia looks for the path in the wrong place.
-    .onRequest(({ request }) => {
-      if (config.tls && request.url.indexOf('/', 'https://'.length) < shortestTlsPath)
-        throw new DomainError('not_found', 'This host name is not served')
-    })
-    .onRequest(({ request }) => {
-      if (isDeletionAtSlash(request)) throw new NotFoundError()
+      requireReadablePath(request, config.tls !== null)
     })
     .use(healthRoutes(live, drain))
     .use(metricsRoutes(live, metrics))
@@ -129,6 +123,18 @@ export function createApp(
     .use(consoleRoutes(config))
     .use(downloadRoutes(live))
     .use(docsRoutes(config, () => app))
+}
+
+/**
+ * Refuses the requests whose path Elysia would take for another one.
+ *
+ * @throws DomainError `not_found` if the host name is so short that Elysia looks for the path in the wrong place;
+ * NotFoundError for a deletion at a slash
+ */
+function requireReadablePath(request: Request, isTls: boolean): void {
+  if (isTls && request.url.indexOf('/', 'https://'.length) < shortestTlsPath)
+    throw new DomainError('not_found', 'This host name is not served')
+  if (isDeletionAtSlash(request)) throw new NotFoundError()
 }
 
 /**

@@ -11,7 +11,7 @@
  *   repeat this, because the faults may have started.
  * - `play` makes the step's changes in the sandbox and asks the product to act. Playing a step twice is harmless.
  * - `check` grades what the product has done since the step began. It reads this from records, which are written while
- *   the product's requests are served: the guard (`http/guard.ts`) goes through the sandbox's `visit`
+ *   the product's requests are served: the pipeline (`http/pipeline.ts`) goes through the sandbox's `visit`
  *   (`sandbox/visit.ts`), which reports each request to its observer, `record/recording.ts` (`process/wiring.ts`).
  *
  * From any state, the certification ends early if its sandbox was cleared, if its key has ended, or if no step was
