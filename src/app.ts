@@ -24,7 +24,7 @@ import { requestLog } from './http/request-log.ts'
 import { roots } from './http/roots.ts'
 import { mount, type Routes } from './http/route.ts'
 import { secureTransport, securityHeaders } from './http/security-headers.ts'
-import { mayStayUnread, respondBeforeBody } from './http/unread-body.ts'
+import { mayStayUnread, UnreadBodies } from './http/unread-body.ts'
 import { availabilityRoutes } from './inventory/availability/routes.ts'
 import { rateRoutes } from './inventory/listings/rates/routes.ts'
 import { listingRoutes } from './inventory/listings/routes.ts'
@@ -62,6 +62,7 @@ export function createApp(
   const { log, config } = live
   drain?.addEventListener('abort', () => live.heldRequests.end())
   const methodsAt = methodsByPath(() => app.routes)
+  const unreadBodies = new UnreadBodies()
   // Elysia's own normalization is off because it runs before validation and would turn null or a list into `{}`. Our
   // `normalizeSent()` runs after validation.
   const app = new Elysia({
@@ -115,7 +116,7 @@ export function createApp(
       const response: unknown = await handle(arrived)
       const body = factsOfUnread(arrived)?.incomingBody
       if (!body || !(response instanceof Response)) return response
-      return respondBeforeBody(body, response, app.server)
+      return unreadBodies.respond(body, response, app.server)
     }
   })
   return app

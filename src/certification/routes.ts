@@ -12,11 +12,12 @@ import { findLastRecord } from './record/store.ts'
 import { reportOf } from './report.ts'
 import { CertificationStart, CertificationState, CertificationView } from './schema.ts'
 import { serializeCertification } from './serialize.ts'
-import { startCertification } from './start.ts'
+import { newFillings, startCertification } from './start.ts'
 import { findCertification, listCertifications } from './store.ts'
 
 /** Routes for certifying a partner's product by playing a course in the partner's sandbox (decisions §25). */
 export function certificationRoutes(app: SandboxContext) {
+  const fillings = newFillings()
   const access: Access = { permission: 'any', window: 'insight', environment: 'skips' }
   const accessToOne: Access = { ...access, errors: ['not_found'] }
   const find = ({ caller, params }: { caller: { keyId: number }; params: { id: number | undefined } }) =>
@@ -51,7 +52,7 @@ export function certificationRoutes(app: SandboxContext) {
       },
       async (context) => {
         const { profiles, seed = null } = context.body
-        const started = await startCertification(app, context.caller, { profiles, seed })
+        const started = await startCertification({ app, fillings }, context.caller, { profiles, seed })
         return created(context, serializeCertification(started))
       },
     )

@@ -28,9 +28,12 @@ const needed: Record<Profile, Permission[]> = {
 const bookingsAtStart = 130
 const concurrentBookings = 16
 /**
- * Creating 130 bookings is expensive, so concurrent starts wait for each other instead of slowing down other requests.
+ * Returns the queue in which the starts of a process wait for each other, because creating 130 bookings is expensive and
+ * would slow down other requests.
  */
-const fillings = new KeyedQueue(30_000, busy)
+export function newFillings(): KeyedQueue {
+  return new KeyedQueue(30_000, busy)
+}
 
 /**
  * Starts a certification: clears the key's sandbox and fills it with 130 bookings.
@@ -40,7 +43,7 @@ const fillings = new KeyedQueue(30_000, busy)
  * certifications are starting
  */
 export async function startCertification(
-  app: SandboxContext,
+  { app, fillings }: { app: SandboxContext; fillings: KeyedQueue },
   caller: Caller,
   { profiles, seed }: { profiles: readonly Profile[]; seed: string | null },
 ): Promise<Certification> {

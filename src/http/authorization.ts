@@ -1,5 +1,5 @@
 import { DomainError, rateLimited, UnusableKeyError } from '../core/errors.ts'
-import { MemoryRateLimiter, minuteMilliseconds } from '../platform/rate-limiter.ts'
+import { minuteMilliseconds } from '../platform/rate-limiter.ts'
 import type { LimitState, RateWindow } from './access.ts'
 import { clientNetwork, requireNetwork } from './client-address.ts'
 import type { AppContext, Authorization } from './context.ts'
@@ -27,16 +27,6 @@ function bearerOf(authorization: string): string | undefined {
   return /^bearer\s+(.+)$/i.exec(authorization)?.[1]
 }
 
-/**
- * Limits lookups of uncached keys from addresses that have exceeded their failure limit. All such addresses share this
- * limit. Their keys are still looked up, but less often, so that a client cannot lock out others behind the same
- * address, and a flood of wrong keys does not reach the database.
- */
-const lookUps = new MemoryRateLimiter()
-const lookUpsPerSecondBeyondLimit = 10
-/** Number of lookups in progress in this process, by the name of the failure counter. */
-const lookingUp = new Map<string, number>()
-
 /** A request whose key is to be checked. */
 interface Unauthorized {
   headers: Headers
@@ -54,7 +44,7 @@ interface Unauthorized {
  * @throws DomainError `auth`, or `rate_limit` if too many requests from the address have failed
  */
 export async function authorize(
-  { rateLimiter, config, authorizer, clock }: AppContext,
+  { rateLimiter, config, authorizer, keyLookUps, clock }: AppContext,
   { headers, address, facts, window = 'default' }: Unauthorized,
 ): Promise<Authorization> {
   const name = `failures:${clientNetwork(address)}`
@@ -62,13 +52,8 @@ export async function authorize(
   let isLookingUp = false
   const mayLookUp = async () => {
     const { remaining } = await rateLimiter.peek(name, limit, minuteMilliseconds)
-    // Lookups in progress may fail, so they count too; otherwise, concurrent requests could exceed the limit.
-    const others = lookingUp.get(name) ?? 0
-    if (remaining <= others && !lookUps.take('beyond', lookUpsPerSecondBeyondLimit, 1000).allowed)
-      return false
-    lookingUp.set(name, others + 1)
-    isLookingUp = true
-    return true
+    isLookingUp = keyLookUps.begin(name, remaining)
+    return isLookingUp
   }
   try {
     const authorization = await authorizer.authorize(readApiKey(headers), clock(), mayLookUp, window)
@@ -90,14 +75,8 @@ export async function authorize(
     if (!failures.allowed) throw rateLimited(failures.waitMilliseconds)
     throw error
   } finally {
-    if (isLookingUp) endLookUp(name)
+    if (isLookingUp) keyLookUps.end(name)
   }
-}
-
-function endLookUp(name: string): void {
-  const left = (lookingUp.get(name) ?? 0) - 1
-  if (left > 0) lookingUp.set(name, left)
-  else lookingUp.delete(name)
 }
 
 /**

@@ -10,22 +10,28 @@ const maxDepth = 64
 /** Maximum number of values in a body, including unknown fields. A two-byte value may take up 200 bytes once parsed. */
 const maxValues = 100_000
 
+/** How a body is read. */
+interface ReadingRules {
+  /** Id of the host that owns the request's key. */
+  hostId: number
+  /** Size limit; a body whose declared length exceeds this limit is refused without being read. */
+  maxBytes: number
+  /** `optional` reads a missing body as an empty object; `bookings` also accepts one booking per line. */
+  kind: Access['body']
+}
+
 /**
  * Reads a request body as a JSON object, whatever its `Content-Type` (decisions §1).
  *
- * @param hostId id of the host that owns the request's key
- * @param maxBytes size limit; a body whose declared length exceeds this limit is refused without being read
- * @param kind `optional` reads a missing body as an empty object; `bookings` also accepts one booking per line
  * @throws DomainError `body_too_large` (413), `body_too_slow` (408), `validation` (422) with path `body`, or `conflict`
  * with a retry time
  */
 export async function readJsonObject(
+  budget: BodyBudget,
   body: IncomingBody,
-  hostId: number,
-  maxBytes: number,
-  kind: Access['body'] = 'json',
+  { hostId, maxBytes, kind }: ReadingRules,
 ): Promise<Record<string, unknown>> {
-  const bytes = await readBytes(body, hostId, maxBytes)
+  const bytes = await readBytes(budget, body, { hostId, maxBytes })
   requireUncompressed(body.request.headers)
   if (kind === 'optional' && bytes.byteLength === 0) return {}
   collectGarbageOccasionally(bytes.byteLength)
@@ -64,25 +70,31 @@ const smallBodyBytes = 64 * 1024
 const leastBytesPerSecond = 64 * 1024
 
 /**
- * The memory for larger bodies that are being read or processed. The limits apply per host rather than per key, because
+ * Returns the memory of a process for larger bodies that are being read or processed. The limits apply per host rather than per key, because
  * a host may have many keys. The server has already buffered about a megabyte of each waiting body, so the number of
  * waiting bodies is limited too.
  */
-export const bodyBudget = new BodyBudget({
-  ofHost: 16 * 1024 * 1024,
-  ofProcess: 96 * 1024 * 1024,
-  waitingOfHost: 4,
-  waiting: 64,
-  patienceMilliseconds: 1000,
-  leastBytesPerSecond,
-})
+export function newBodyBudget(): BodyBudget {
+  return new BodyBudget({
+    ofHost: 16 * 1024 * 1024,
+    ofProcess: 96 * 1024 * 1024,
+    waitingOfHost: 4,
+    waiting: 64,
+    patienceMilliseconds: 1000,
+    leastBytesPerSecond,
+  })
+}
 
 /** Reads the body piece by piece, regardless of its declared length, so that no more than the limit is in memory. */
-async function readBytes(body: IncomingBody, hostId: number, maxBytes: number): Promise<Uint8Array> {
+async function readBytes(
+  budget: BodyBudget,
+  body: IncomingBody,
+  { hostId, maxBytes }: Pick<ReadingRules, 'hostId' | 'maxBytes'>,
+): Promise<Uint8Array> {
   const { signal } = body.request
   if (body.declaredBytes !== null && body.declaredBytes > maxBytes) throw tooLarge(maxBytes)
   if (body.isAbsent) return new Uint8Array()
-  const reception = new Reception(body, hostId, maxBytes)
+  const reception = new Reception(budget, body, hostId, maxBytes)
   // A client that has disconnected sends nothing more, so its partial body is abandoned immediately.
   const abort = () => reception.end(disconnected())
   const timer = setTimeout(() => reception.end(tooLate()), bodyTimeoutMilliseconds)
@@ -104,6 +116,7 @@ class Reception {
   private size = 0
 
   constructor(
+    private readonly budget: BodyBudget,
     private readonly body: IncomingBody,
     private readonly hostId: number,
     private readonly maxBytes: number,
@@ -140,7 +153,7 @@ class Reception {
 
   private reserve(bytes: number): Promise<void> {
     if (this.share) return this.share.arrive(bytes)
-    this.share = bodyBudget.join({
+    this.share = this.budget.join({
       hostId: this.hostId,
       maxBytes: this.body.declaredBytes ?? this.maxBytes,
       end: () => this.end(tooSlow()),

@@ -9,11 +9,14 @@ import type { RateDecision, RateLimiter } from '../platform/rate-limiter.ts'
 import type { SecretBox } from '../platform/secrets/secret-box.ts'
 import type { SharedCache } from '../platform/shared.ts'
 import type { LimitState, RateWindow } from './access.ts'
+import type { BodyBudget } from './body-budget.ts'
 import type { HeldRequests } from './held-requests.ts'
 import type { IdSource } from './ids.ts'
+import type { KeyLookUps } from './key-look-ups.ts'
 import type { Permission } from './permissions.ts'
 import type { Entry, RequestEntry, Visit } from './request.ts'
 import type { EnvironmentName } from './roots.ts'
+import type { UnreadResponses } from './send.ts'
 
 /** A route's external dependencies. They are passed in, never imported, so the same routes serve both environments. */
 export interface AppContext {
@@ -26,6 +29,9 @@ export interface AppContext {
   rateLimiter: RateLimiter
   cache: SharedCache
   authorizer: Authorizer
+  keyLookUps: KeyLookUps
+  bodyBudget: BodyBudget
+  unread: UnreadResponses
   usage: Usage
   activity: KeyActivity
   journal: Journal

@@ -55,7 +55,7 @@ export function serve(app: AppContext, route: Route): (arrival: Arrival) => Prom
       const caller = await open(app, arrival, authorization, visit)
       const accepted = await readInput(app, route, arrival, { caller, idempotencyKey })
       const answer = await handle(route, accepted, visit)
-      return await send(route, arrival, answer)
+      return await send(app, route, arrival, answer)
     } catch (error) {
       return refuse(app, route, arrival, error)
     }
@@ -201,13 +201,14 @@ async function readInput(
 }
 
 function readBody(
-  { config }: AppContext,
+  { config, bodyBudget }: AppContext,
   body: IncomingBody,
   hostId: number,
   kind: NonNullable<Access['body']>,
 ) {
   const isLarge = kind === 'bulk' || kind === 'bookings'
-  return readJsonObject(body, hostId, isLarge ? config.maxBulkBodyBytes : config.maxBodyBytes, kind)
+  const maxBytes = isLarge ? config.maxBulkBodyBytes : config.maxBodyBytes
+  return readJsonObject(bodyBudget, body, { hostId, maxBytes, kind })
 }
 
 /** Ignores a `not_found` error, because the handler itself responds 404 if the resource does not exist. */
@@ -224,18 +225,23 @@ async function handle(route: Route, accepted: Accepted, visit: Visit | undefined
 }
 
 /** Sends an answer; a sandbox records it first, and may lose it or cut it off. */
-async function send({ access }: Route, arrival: Arrival, answer: Answer): Promise<Sent> {
+async function send(
+  { unread }: AppContext,
+  { access }: Route,
+  arrival: Arrival,
+  answer: Answer,
+): Promise<Sent> {
   const { facts } = arrival
-  const sendIt = () => sendEnvelope(arrival, answer, access.conditional)
+  const sendIt = () => sendEnvelope(unread, arrival, answer, access.conditional)
   const sent = facts.visit ? await facts.visit.respond(answer, sendIt) : sendIt()
   facts.answeredAt = performance.now()
   return sent
 }
 
 /** Sends the response that the contract gives an error. */
-async function refuse({ log }: AppContext, route: Route, arrival: Arrival, error: unknown): Promise<Sent> {
+async function refuse(app: AppContext, route: Route, arrival: Arrival, error: unknown): Promise<Sent> {
   arrival.facts.error = error
-  return send(route, arrival, toErrorResponse({ ...arrival, error }, log))
+  return send(app, route, arrival, toErrorResponse({ ...arrival, error }, app.log))
 }
 
 function isWrite({ method }: Request): boolean {

@@ -24,6 +24,7 @@ interface Answered {
  * @throws DomainError `rate_limit` while too many bytes of the key's responses are unread
  */
 export function sendEnvelope(
+  unread: UnreadResponses,
   { request, facts, set }: Answered,
   answer: object | Response,
   isConditional = false,
@@ -41,8 +42,8 @@ export function sendEnvelope(
     const keyId = facts.key?.id ?? 0
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     // The write has been carried out, so its response is sent no matter how much response data is still unread.
-    const release = isRead ? reserveUnsent(keyId, bytes.length) : reserveUnsentIfPossible(keyId, bytes.length)
-    return sendInPieces([bytes], release, set)
+    const release = isRead ? unread.reserve(keyId, bytes.length) : unread.take(keyId, bytes.length)
+    return sendInPieces([bytes], release ?? (() => {}), set)
   }
   // Elysia sends a string as it is, but would rebuild a `Response`.
   return text
@@ -103,9 +104,9 @@ const maxBufferedBytes = 1024 * 1024
  * the key's responses are unread
  */
 export async function streamJson(
+  { unread, log }: { unread: UnreadResponses; log: Logger },
   context: ResponseContext & { caller: { keyId: number } },
   chunks: AsyncGenerator<string>,
-  log: Logger,
 ): Promise<Response> {
   const { keyId } = context.caller
   const headers = {
@@ -117,12 +118,12 @@ export async function streamJson(
   while (heldBytes <= maxBufferedBytes) {
     const { done, value } = await chunks.next()
     if (done && heldBytes <= smallBytes) return new Response(new Blob(held), { headers })
-    if (done) return sendInPieces(held, reserveUnsent(keyId, heldBytes), { headers })
+    if (done) return sendInPieces(held, unread.reserve(keyId, heldBytes), { headers })
     const bytes = encoder.encode(value)
     held.push(bytes)
     heldBytes += bytes.length
   }
-  const release = unsent.take(keyId, heldBytes)
+  const release = unread.take(keyId, heldBytes)
   if (!release) {
     await chunks.return(undefined)
     throw tooManyUnread()
@@ -147,27 +148,36 @@ export async function streamJson(
 const encoder = new TextEncoder()
 
 /** Limit on the unread bytes of a key's large responses. A response that does not fit is refused immediately. */
-const unsent = new ByteBudget(8 * 1024 * 1024)
+const unreadBytesOfKey = 8 * 1024 * 1024
 const retryMilliseconds = 5000
 
 /**
- * Reserves memory for a response that the client may leave unread.
- *
- * @returns a function that releases the memory
- * @throws DomainError `rate_limit` if too many bytes of the key's responses are still unread
+ * Counts the bytes of large responses that clients have not read yet. Without it, a few keys whose clients read nothing
+ * would fill the process's memory.
  */
-export function reserveUnsent(keyId: number, bytes: number): () => void {
-  const release = unsent.take(keyId, bytes)
-  if (!release) throw tooManyUnread()
-  return release
+export class UnreadResponses {
+  private readonly budget = new ByteBudget(unreadBytesOfKey)
+
+  /**
+   * Reserves memory for a response that the client may leave unread.
+   *
+   * @returns a function that releases the memory
+   * @throws DomainError `rate_limit` if too many bytes of the key's responses are still unread
+   */
+  reserve(keyId: number, bytes: number): () => void {
+    const release = this.take(keyId, bytes)
+    if (!release) throw tooManyUnread()
+    return release
+  }
+
+  /** Like {@link reserve}, but returns null if too many bytes are unread. */
+  take(keyId: number, bytes: number): (() => void) | null {
+    return this.budget.take(keyId, bytes)
+  }
 }
 
 function tooManyUnread(): DomainError {
   return rateLimited(retryMilliseconds, 'Too many responses to this key are still being read')
-}
-
-function reserveUnsentIfPossible(keyId: number, bytes: number): () => void {
-  return unsent.take(keyId, bytes) ?? (() => {})
 }
 
 /** Time limit for reading a response. Without it, a response read byte by byte would stay in memory for hours. */

@@ -45,50 +45,49 @@ const quietMilliseconds = 100
 /** The same for a client that does not know it, or whose connection is closed with the response. */
 const longQuietMilliseconds = 2000
 
-let bodies = 0
-
 /** Returns true if a request's body may be too large to be left to the runtime. */
 export function mayStayUnread({ headers }: Request): boolean {
   return headers.has('transfer-encoding') || (declaredLength(headers) ?? 0) > smallBytes
 }
 
-/**
- * Returns a response that arrives although its request's body has not been read; see above. Bodies above 11 MiB, and
- * bodies beyond the 64 that are being thrown away, close the connection.
- *
- * @param server null if the request came from a test and not from a connection
- */
-export async function respondBeforeBody(
-  body: IncomingBody,
-  response: Response,
-  server: Server<unknown> | null,
-): Promise<Response> {
-  const { request } = body
-  if (!server || body.isComplete) return response
-  const isTooLong = (body.declaredBytes ?? (body.isHidden ? Number.POSITIVE_INFINITY : 0)) > maxBytes
-  if (isTooLong || bodies >= maxBodies) {
-    response.headers.set('connection', 'close')
+/** The bodies of answered requests that a process is throwing away. */
+export class UnreadBodies {
+  private bodies = 0
+
+  /**
+   * Returns a response that arrives although its request's body has not been read; see above. Bodies above 11 MiB, and
+   * bodies beyond the 64 that are being thrown away, close the connection.
+   *
+   * @param server null if the request came from a test and not from a connection
+   */
+  async respond(body: IncomingBody, response: Response, server: Server<unknown> | null): Promise<Response> {
+    const { request } = body
+    if (!server || body.isComplete) return response
+    const isTooLong = (body.declaredBytes ?? (body.isHidden ? Number.POSITIVE_INFINITY : 0)) > maxBytes
+    if (isTooLong || this.bodies >= maxBodies) {
+      response.headers.set('connection', 'close')
+      return response
+    }
+    const leaving = new Leaving(body, server)
+    if (body.isHidden) {
+      leaving.leaveToRuntime()
+      return response
+    }
+    const isSentEarly = response.body !== null && !isProxied(request)
+    const mayEndEarly = isSentEarly && body.declaredBytes !== null && !isClosing(request, response)
+    const maxQuiet = mayEndEarly ? quietMilliseconds : longQuietMilliseconds
+    this.bodies += 1
+    const thrownAway = leaving.throwAway(maxQuiet).finally(() => {
+      this.bodies -= 1
+    })
+    if (isSentEarly) {
+      if (body.declaredBytes === null) response.headers.set('connection', 'close')
+      return endAfter(thrownAway, response)
+    }
+    await thrownAway.catch(() => {})
+    if (body.declaredBytes === null && !body.isComplete) response.headers.set('connection', 'close')
     return response
   }
-  const leaving = new Leaving(body, server)
-  if (body.isHidden) {
-    leaving.leaveToRuntime()
-    return response
-  }
-  const isSentEarly = response.body !== null && !isProxied(request)
-  const mayEndEarly = isSentEarly && body.declaredBytes !== null && !isClosing(request, response)
-  const maxQuiet = mayEndEarly ? quietMilliseconds : longQuietMilliseconds
-  bodies += 1
-  const thrownAway = leaving.throwAway(maxQuiet).finally(() => {
-    bodies -= 1
-  })
-  if (isSentEarly) {
-    if (body.declaredBytes === null) response.headers.set('connection', 'close')
-    return endAfter(thrownAway, response)
-  }
-  await thrownAway.catch(() => {})
-  if (body.declaredBytes === null && !body.isComplete) response.headers.set('connection', 'close')
-  return response
 }
 
 /**

@@ -11,9 +11,12 @@ import { WebhookWorker } from '../changes/webhooks/send/worker.ts'
 import { type Clock, systemClock } from '../core/clock.ts'
 import type { Config } from '../core/config.ts'
 import { HostChanges } from '../host-clock/changes.ts'
+import { newBodyBudget } from '../http/body.ts'
 import type { AppContext } from '../http/context.ts'
 import { HeldRequests } from '../http/held-requests.ts'
 import { sequenceIds } from '../http/ids.ts'
+import { KeyLookUps } from '../http/key-look-ups.ts'
+import { UnreadResponses } from '../http/send.ts'
 import { models, outboxTopics } from '../operations/release.ts'
 import { openLog } from '../platform/log.ts'
 import { ClockWatch } from '../platform/mongo/clock-watch.ts'
@@ -114,6 +117,9 @@ async function composeOn(
     liveDb: db,
     rateLimiter,
     cache: rateLimiter.cache,
+    keyLookUps: new KeyLookUps(),
+    bodyBudget: newBodyBudget(),
+    unread: new UnreadResponses(),
     authorizer: new KeyAuthorizer(db, rateLimiter, config.rateLimitPerMinute),
     usage,
     activity,

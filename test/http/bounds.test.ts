@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { mintKey } from '../../src/access/keys/store.ts'
-import { bodyBudget } from '../../src/http/body.ts'
 import { BodyBudget } from '../../src/http/body-budget.ts'
-import { pacedStream, reserveUnsent } from '../../src/http/send.ts'
+import { pacedStream } from '../../src/http/send.ts'
 import { testApp } from '../support/app.ts'
 import { runs } from '../support/soak.ts'
 
@@ -14,7 +13,7 @@ let ownerId = 9_000_000_000
 
 /** Announces a body of the host to the process's budget. */
 function announce(hostId: number, maxBytes: number) {
-  return bodyBudget.join({ hostId, maxBytes, end: () => {} })
+  return service.live.bodyBudget.join({ hostId, maxBytes, end: () => {} })
 }
 
 test('a body of more than 100,000 values gets 422 before it is parsed, and commas in strings do not count', async () => {
@@ -163,13 +162,13 @@ test('a body stops waiting once its sender has gone', async () => {
 
 test('each key has a limit for response bytes that its clients have not read yet', () => {
   ownerId += 1
-  const first = reserveUnsent(ownerId, 5 * mebibyte)
-  const second = reserveUnsent(ownerId, 3 * mebibyte)
-  expect(() => reserveUnsent(ownerId, mebibyte)).toThrow('still being read')
-  reserveUnsent(ownerId + 1_000_000, 8 * mebibyte)()
+  const first = service.live.unread.reserve(ownerId, 5 * mebibyte)
+  const second = service.live.unread.reserve(ownerId, 3 * mebibyte)
+  expect(() => service.live.unread.reserve(ownerId, mebibyte)).toThrow('still being read')
+  service.live.unread.reserve(ownerId + 1_000_000, 8 * mebibyte)()
   first()
   first()
-  reserveUnsent(ownerId, 5 * mebibyte)()
+  service.live.unread.reserve(ownerId, 5 * mebibyte)()
   second()
 })
 
@@ -208,7 +207,7 @@ test('a key whose responses are left unread gets 429 for a large read, and the l
   }))
   const create = () => actor.send('POST', '/v1/listings', { body: { name: 'L', room_types } })
   expect((await create()).text.length).toBeGreaterThan(65_536)
-  const release = reserveUnsent(actor.keyId, 8 * mebibyte)
+  const release = service.live.unread.reserve(actor.keyId, 8 * mebibyte)
   expect((await create()).status).toBe(201)
   const refused = await actor.send('GET', '/v1/listings')
   expect({ status: refused.status, type: refused.body.error.type }).toEqual({

@@ -1,6 +1,6 @@
 import pino from 'pino'
 import { expect, test } from 'vitest'
-import { streamJson } from '../../src/http/send.ts'
+import { streamJson, UnreadResponses } from '../../src/http/send.ts'
 
 const log = pino({ level: 'silent' })
 const context = () => ({ set: { headers: { 'x-request-id': 'r' } }, caller: { keyId: 1, isSandbox: false } })
@@ -21,7 +21,7 @@ async function overSocket(pieces: AsyncGenerator<string>): Promise<Response> {
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
-    fetch: () => streamJson(context(), pieces, log),
+    fetch: () => streamJson({ unread: new UnreadResponses(), log }, context(), pieces),
     error: () => new Response('failed', { status: 500 }),
   })
   try {

@@ -38,7 +38,7 @@ export function availabilityRoutes(app: AppContext) {
         const { from: _, to: __, ...pages } = pagination(page, total, 0)
         const { meta } = ok(context, null, { pagination: pages })
         const chunks = streamAvailability(app.db, context.caller.ownerId, context.query, { listings, meta })
-        return streamJson(context, chunks, app.log)
+        return streamJson(app, context, chunks)
       },
     )
     .post(

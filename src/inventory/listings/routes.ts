@@ -30,7 +30,7 @@ export function listingRoutes(app: AppContext) {
         response: { 200: PageEnvelope(output.list('The listings of this page', ListingListItem)) },
         detail: { operationId: 'listListings', summary: 'List listings' },
       },
-      (context) => streamJson(context, listingPage(app, context), app.log),
+      (context) => streamJson(app, context, listingPage(app, context)),
     )
     .get(
       '/:id',

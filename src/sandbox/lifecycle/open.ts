@@ -11,6 +11,7 @@
 import { noActivity } from '../../access/keys/activity-fields.ts'
 import { DomainError } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
+import type { Db } from '../../platform/mongo/connection.ts'
 import { busy, isDuplicate } from '../../platform/mongo/errors.ts'
 import { withLease } from '../../platform/mongo/lease.ts'
 import { findSandboxKey, recordFill } from '../key-store.ts'
@@ -52,14 +53,15 @@ export async function openSandbox(store: SandboxOpening, keyId: number): Promise
   const found = await findSandbox(store, keyId)
   if (found) return found
   clockWatch.requireSound()
-  const name = `${db.name}/${keyId}`
-  const shared = fills.get(name) ?? fillOnce(store, keyId).finally(() => fills.delete(name))
-  fills.set(name, shared)
+  const ofDb = fills.get(db) ?? new Map<number, Promise<OpenSandbox>>()
+  fills.set(db, ofDb)
+  const shared = ofDb.get(keyId) ?? fillOnce(store, keyId).finally(() => ofDb.delete(keyId))
+  ofDb.set(keyId, shared)
   return shared
 }
 
-/** Pending fills by database and key, so that a key's concurrent requests share one attempt. */
-const fills = new Map<string, Promise<OpenSandbox>>()
+/** Pending fills of each database by key, so that a key's concurrent requests share one attempt. */
+const fills = new WeakMap<Db, Map<number, Promise<OpenSandbox>>>()
 
 /** Fills a key's sandbox, or waits for the request that is filling it. */
 function fillOnce(store: SandboxOpening, keyId: number): Promise<OpenSandbox> {
