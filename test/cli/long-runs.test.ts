@@ -37,11 +37,11 @@ async function home(key: string) {
 
 test('a poll that follows the feed begins with one line that says which feed, and from where', async () => {
   const { key } = await service.actor()
-  const { environment } = await home(key)
+  const { folder, environment } = await home(key)
   const follow = [...commandLine, 'feed', 'poll', '--follow', '--exec', 'true']
   const first = start(follow, environment)
   await expect.poll(first.notes).toBe(`Following the bookings of ${server.url}/v1 from the oldest change\n`)
-  const later = start([...follow, '--since', '2020-01-01 00:00:00', '--state', 'other'], {
+  const later = start([...follow, '--since', '2020-01-01 00:00:00', '--state', join(folder, 'other')], {
     ...environment,
     XDG_STATE_HOME: environment.HOME,
   })
