@@ -3315,7 +3315,7 @@ export interface operations {
                 per_page?: number;
                 /** @description `next_cursor` of the previous page; valid only for the same key. It keeps `per_page` and the filters, which may be omitted but must not differ from those of the cursor */
                 cursor?: string;
-                /** @description Statuses to include: `2xx` to `5xx`, a number, or `unanswered` for requests that a sandbox fault left without a response; may be repeated, or have several words separated by commas; at most 20 entries */
+                /** @description Statuses to include: `2xx` to `5xx`, a number, or `unanswered` for requests that a sandbox fault left without a response; repeated, or separated by commas; at most 20 entries */
                 status?: string[];
                 /** @description `X-Request-Id` of the request to include */
                 request_id?: string;
@@ -3529,7 +3529,7 @@ export interface operations {
                 sort?: "id" | "name" | "updated_at" | "listing_status";
                 /** @description Direction of `sort`; if absent, `desc` for `updated_at` and `asc` for other fields */
                 order?: "asc" | "desc";
-                /** @description Statuses to include; may be repeated, or have several words separated by commas; at most 100 entries */
+                /** @description Statuses to include; repeated, or separated by commas; at most 100 entries */
                 listing_status?: ("draft" | "pending" | "published" | "inactive")[];
                 /** @description Text that the name of the listing must contain, case-insensitive */
                 q?: string;

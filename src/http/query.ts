@@ -17,9 +17,10 @@ export function queryFormOf(schema: RequestSchema | undefined): QueryForm {
 
 /**
  * Returns a request's query as an object. A list parameter is always an array, whether it is sent once, repeatedly, as
- * `key[]` or as `key[0]`, and each value may be several words with commas between them. Equal words count once. Any other repeated parameter also becomes an array, which then fails validation, and so does
- * a parameter with any other bracket or with text that is not UTF-8. Integers become numbers in the parameters that
- * the route reads as integers; all other values stay strings.
+ * `key[]` or as `key[0]`, and each value may be several words with commas between them. Equal words count once. Any other
+ * repeated parameter also becomes an array, which then fails validation, and so does a parameter with any other bracket
+ * or with text that is not UTF-8. Integers become numbers in the parameters that the route reads as integers; all other
+ * values stay strings.
  */
 export function readQuery(url: string, form: QueryForm): Record<string, unknown> {
   const start = url.indexOf('?')

@@ -12,9 +12,10 @@ type Reply = (request: Request) => Response | Promise<Response>
 /** The proxy's own replies to a key's first feed requests, by key. */
 const replies = new Map<string, Reply[]>()
 let seen: Request[] = []
+/** Passes a request on, and the response as it is: the poll also reads the package's metadata, which are compressed. */
 const passOn: Reply = (request) => {
   const { pathname, search } = new URL(request.url)
-  return fetch(server.url + pathname + search, { headers: request.headers })
+  return fetch(server.url + pathname + search, { headers: request.headers, decompress: false })
 }
 /** A proxy that sends its own replies to the first feed requests, and passes all other requests on to the service. */
 const proxy = Bun.serve({

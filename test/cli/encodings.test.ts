@@ -6,6 +6,7 @@ import { readReceipts } from '../../cli/admin/receipts.ts'
 import { decodeText } from '../../cli/shared/utf8.ts'
 import { sharedServices, testApp } from '../support/app.ts'
 import { commandLine } from '../support/command-line.ts'
+import { wellFormedKey } from '../support/keys.ts'
 import { root } from '../support/processes.ts'
 
 const service = await testApp()
@@ -52,7 +53,7 @@ async function run(args: string[], { environment = {}, stdin = new Uint8Array() 
     env: {
       PATH: process.env.PATH ?? '',
       PARTNER_BASE_URL: nobody.url.origin,
-      PARTNER_API_KEY: 'pis_none',
+      PARTNER_API_KEY: wellFormedKey,
       HOME: folder,
       ...environment,
     },

@@ -1,6 +1,7 @@
 import { test } from 'vitest'
 import { partnerctlQuickly } from '../support/admin.ts'
 import { type Actor, seedBooking, sharedServices, testApp } from '../support/app.ts'
+import { wellFormedKey } from '../support/keys.ts'
 import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
@@ -104,6 +105,6 @@ test.concurrent('without "bookings.read" the feeds are not shown, and wrong usag
     stderr: '',
   })
   expect((await partnerctlQuickly(['health', '--quiet'], environment)).code).toBe(2)
-  const refused = { ...environment, PARTNER_API_KEY: `${key}x` }
+  const refused = { ...environment, PARTNER_API_KEY: wellFormedKey }
   expect(await partnerctl(['health'], refused)).toMatchObject({ code: 4, stdout: '' })
 })

@@ -37,11 +37,11 @@ async function home(key: string) {
 
 test('a poll that follows the feed begins with one line that says which feed, and from where', async () => {
   const { key } = await service.actor()
-  const { environment } = await home(key)
+  const { folder, environment } = await home(key)
   const follow = [...commandLine, 'feed', 'poll', '--follow', '--exec', 'true']
   const first = start(follow, environment)
   await expect.poll(first.notes).toBe(`Following the bookings of ${server.url}/v1 from the oldest change\n`)
-  const later = start([...follow, '--since', '2020-01-01 00:00:00', '--state', 'other'], {
+  const later = start([...follow, '--since', '2020-01-01 00:00:00', '--state', join(folder, 'other')], {
     ...environment,
     XDG_STATE_HOME: environment.HOME,
   })
@@ -74,7 +74,11 @@ test('a newer version of the service is named once, and nothing is said about th
   const older = join(folder, 'partnerctl.mjs')
   const text = await readFile(await servedFile(), 'utf8')
   await writeFile(older, text.replaceAll(`"${packageJson.version}"`, '"0.9.0"'))
-  const said = `This is 0.9.0, but the service has ${packageJson.version}; get that one from ${server.url}/downloads/partnerctl.mjs\n`
+  const metadata = await fetch(`${server.url}/npm/@partner-interface/partnerctl`)
+  // The version of a build that is not a release names the build (decisions §30).
+  const { 'dist-tags': tags } = (await metadata.json()) as { 'dist-tags': { latest: string } }
+  expect(tags.latest).toMatch(new RegExp(`^${packageJson.version}(-dev\\.|$)`))
+  const said = `This is 0.9.0, but the service has ${tags.latest}; get that one from ${server.url}/downloads/partnerctl.mjs\n`
   const times = (notes: string) => notes.split(said).length - 1
   for (const args of [
     ['feed', 'poll', '--follow', '--exec', 'true'],

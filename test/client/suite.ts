@@ -266,8 +266,14 @@ const cases: Record<string, () => Promise<void>> = {
       [{ key, baseUrl: '127.0.0.1:3000' }, /must be an http or https address/],
       [{ key, baseUrl: 'http://' }, /must be an http or https address/],
       [{ key, baseUrl: `${baseUrl}#` }, /must be an http or https address without a query/],
-      [{ key: `\ufeff${key}`, baseUrl }, /^TypeError: createClient: "key" must be printable ASCII$/],
-      [{ key: `${key}\r\n`, baseUrl }, /^TypeError: createClient: "key" must be printable ASCII$/],
+      [
+        { key: `\ufeff${key}`, baseUrl },
+        /^TypeError: createClient: "key" must be printable ASCII without spaces$/,
+      ],
+      [
+        { key: `${key}\r\n`, baseUrl },
+        /^TypeError: createClient: "key" must be printable ASCII without spaces$/,
+      ],
     ] as const)
       assert.throws(() => createClient(wrong), message)
     assert.ok(await createClient({ key, baseUrl: `${baseUrl}/v1/` }).host.get())

@@ -1,7 +1,7 @@
 import type { CommandStartedEvent } from 'mongodb'
 import { expect, inject, test } from 'vitest'
 import { databaseNameOf } from '../../src/platform/mongo/connection.ts'
-import { testApp } from '../support/app.ts'
+import { seedBooking, testApp } from '../support/app.ts'
 import { ownDatabase } from '../support/databases.ts'
 import { readFixture } from '../support/fixtures.ts'
 
@@ -85,6 +85,11 @@ const toConfirm = [await pending(), await pending(), await pending()]
 /** A conversation that ends with the message that is sent again. */
 const quiet = `/v1/bookings/${await pending()}/messages`
 await actor.send('POST', quiet, { body: { message: { text: 'Hello' } } })
+/** A reader at the end of a feed in which nothing changes. */
+const reader = await service.actor({ rateLimit: 1_000_000 })
+await seedBooking(reader)
+const unread = await reader.send('GET', `${provider}/bookings`)
+const end = encodeURIComponent(unread.body.data.Bookings.at(-1).version)
 const nights = `listing_id=${stay.listing_id}&start_date=2031-01-01&end_date=2031-01-31`
 
 /** Each request's name, its budget of commands and a function that sends it. */
@@ -130,17 +135,17 @@ const requests: [name: string, budget: number, send: () => Promise<{ status: num
   [
     'a poll of the feed without news',
     1,
-    () =>
-      actor.send('GET', `${provider}/bookings?updated_after=${encodeURIComponent('2099-01-01 00:00:00')}`),
+    () => reader.send('GET', `${provider}/bookings?updated_after=${end}`),
   ],
   [
     'a poll of the feed that waits a second for news that does not come',
     3,
-    () =>
-      actor.send(
-        'GET',
-        `${provider}/bookings?updated_after=${encodeURIComponent('2099-01-01 00:00:00')}&wait=1`,
-      ),
+    () => reader.send('GET', `${provider}/bookings?updated_after=${end}&wait=1`),
+  ],
+  [
+    'a poll of the feed that is ahead of it',
+    2,
+    () => reader.send('GET', `${provider}/bookings?updated_after=2099-01-01+00:00:00`),
   ],
   [
     'POST of a message',

@@ -26,7 +26,7 @@ export const requestFilters = {
       maxItems: 20,
       namesElements: false,
       description:
-        'Statuses to include: `2xx` to `5xx`, a number, or `unanswered` for requests that a sandbox fault left without a response; may be repeated, or have several words separated by commas',
+        'Statuses to include: `2xx` to `5xx`, a number, or `unanswered` for requests that a sandbox fault left without a response; repeated, or separated by commas',
       example: ['4xx'],
     }),
   ),

@@ -125,7 +125,7 @@ export const listingFilters = {
     Type.Array(Status, {
       maxItems: 100,
       namesElements: false,
-      description: 'Statuses to include; may be repeated, or have several words separated by commas',
+      description: 'Statuses to include; repeated, or separated by commas',
       example: ['published'],
     }),
   ),

@@ -316,8 +316,8 @@ const rows: Row[] = [
   ],
   [
     'a list parameter with a single value',
-    'lists.has(name) || others.length > 0',
-    'others.length > 0',
+    'if (lists.has(name)) return',
+    'if (lists.has(name) && values.length > 1) return',
     'listings',
   ],
   [
