@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import type {
   FeedRead,
@@ -35,7 +36,7 @@ export class ActivityTracker implements KeyActivity {
    */
   private lastWritten = new Map<number, Unwritten>()
   /** The version last noted for each reader and feed, in milliseconds since 1970. An idle poller writes only its time. */
-  private readonly noted = new Map<string, number>()
+  private readonly noted = new LRUCache<string, number>({ max: maxRemembered })
   private readonly flusher: ReturnType<typeof setInterval>
 
   constructor(
@@ -89,7 +90,6 @@ export class ActivityTracker implements KeyActivity {
 
   private isNew(name: string, version: Date): boolean {
     if (version.getTime() <= (this.noted.get(name) ?? -1)) return false
-    if (this.noted.size >= maxRemembered) this.noted.clear()
     this.noted.set(name, version.getTime())
     return true
   }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import type { EntryDestinations, Journal } from '../../http/context.ts'
 import type { RequestEntry } from '../../http/request.ts'
@@ -65,7 +66,7 @@ export class RequestJournal implements Journal {
   private batch: Batch | undefined
   private batches = 0
   /** Number of entries added to each series since it was last trimmed, by series name. */
-  private readonly untrimmed = new Map<string, number>()
+  private readonly untrimmed = new LRUCache<string, number>({ max: maxSeries })
   private writing: Promise<void> | undefined
   private readonly flusher: ReturnType<typeof setInterval>
 
@@ -171,7 +172,6 @@ export class RequestJournal implements Journal {
   private async trim(written: StoredRequest[]): Promise<void> {
     for (const [name, added] of Map.groupBy(written, ({ key_id, failed }) => `${key_id}:${failed}`)) {
       const untrimmed = (this.untrimmed.get(name) ?? trimEvery) + added.length
-      if (this.untrimmed.size >= maxSeries) this.untrimmed.clear()
       this.untrimmed.set(name, untrimmed < trimEvery ? untrimmed : 0)
       const [series] = added
       if (series && untrimmed >= trimEvery)
