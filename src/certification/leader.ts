@@ -1,5 +1,5 @@
 import { DomainError } from '../core/errors.ts'
-import { RenewedLease } from '../platform/mongo/lease.ts'
+import { LeasedRounds } from '../platform/mongo/leased-rounds.ts'
 import type { SandboxContext } from '../sandbox/context.ts'
 import { keepOpen } from '../sandbox/lifecycle/lifetime.ts'
 import type { Bounds } from './course/cases.ts'
@@ -25,70 +25,40 @@ const checksSkippedWhenIdle = 4
 const maxConcurrent = 8
 
 /**
- * Plays and grades the running certifications in rounds. A lease limits the work to one process at a time, because two
- * processes would play the same step twice. If that process dies, another process takes over once the lease expires.
+ * Plays and grades the running certifications in rounds, in one process at a time, because two processes would play the
+ * same step twice.
  */
 export class CertificationLeader {
-  private readonly lease: RenewedLease
-  private readonly timer: ReturnType<typeof setInterval>
-  private renewal: Promise<void> | undefined
-  private round: Promise<void> | undefined
+  private readonly rounds: LeasedRounds
   /** End of each certification's pause, as a `performance.now()` time, by certification id. */
   private readonly pausedUntil = new Map<number, number>()
-  private checksToSkip = 0
-  private isStopped = false
 
   constructor(
     private readonly app: SandboxContext,
     private readonly bounds: Bounds,
   ) {
-    this.lease = new RenewedLease(app, 'certifications', leaseMilliseconds)
-    this.timer = setInterval(() => this.begin(), bounds.checkInterval)
-    this.timer.unref()
+    this.rounds = new LeasedRounds(app, {
+      name: 'certifications',
+      intervalMilliseconds: bounds.checkInterval,
+      leaseMilliseconds,
+      skippedWhenIdle: checksSkippedWhenIdle,
+      failureMessage: 'Cannot advance the certifications',
+      runRound: () => this.advanceAll(),
+    })
+    this.rounds.start()
     // The lease also shows that a service is using the database, so it is taken immediately.
-    this.begin()
-  }
-
-  private begin(): void {
-    this.renewal ??= this.renewAndBeginRound()
-      .catch((error) => this.warn(error))
-      .finally(() => {
-        this.renewal = undefined
-      })
+    this.rounds.wake()
   }
 
   /** Finishes the steps in progress and leaves the rest to the next process. */
-  async stop(): Promise<void> {
-    this.isStopped = true
-    clearInterval(this.timer)
-    await this.renewal
-    await this.round
-    await this.lease.release().catch(() => {})
+  stop(): Promise<void> {
+    return this.rounds.stop()
   }
 
-  /**
-   * Takes or renews the lease, and starts a round if none is running. The lease is renewed even while a long step keeps
-   * a round running.
-   */
-  private async renewAndBeginRound(): Promise<void> {
-    const { clockWatch } = this.app
-    if (this.isStopped || !clockWatch.isSound()) return
-    if (this.checksToSkip > 0) {
-      this.checksToSkip -= 1
-      return
-    }
-    const now = clockWatch.databaseNow()
-    if (!(await this.lease.renew())) return
-    this.round ??= this.advanceAll(now)
-      .catch((error) => this.warn(error))
-      .finally(() => {
-        this.round = undefined
-      })
-  }
-
-  private async advanceAll(now: Date): Promise<void> {
+  /** Returns false if no certification is running. */
+  private async advanceAll(): Promise<boolean> {
+    const now = this.app.clockWatch.databaseNow()
     const running = await findAllRunning(this.app.db)
-    if (running.length === 0) this.checksToSkip = checksSkippedWhenIdle
     const sandboxIds = running.map(({ sandbox_id }) => sandbox_id).filter((id) => id !== null)
     if (sandboxIds.length > 0) await this.app.clocks.refresh(sandboxIds)
     for (const id of this.pausedUntil.keys())
@@ -96,12 +66,13 @@ export class CertificationLeader {
     const waiting = running.values()
     const lane = async () => {
       for (const certification of waiting) {
-        if (this.isStopped) return
+        if (!this.rounds.mayWork()) return
         await this.advance(certification)
       }
     }
     await Promise.all(Array.from({ length: maxConcurrent }, lane))
     await sweepRecords(this.app, now)
+    return running.length > 0
   }
 
   /** Advances a certification. If that fails, `next` explains why the course cannot continue. */
@@ -123,9 +94,5 @@ export class CertificationLeader {
 
   private pause(id: number, milliseconds: number): void {
     this.pausedUntil.set(id, performance.now() + milliseconds)
-  }
-
-  private warn(error: unknown): void {
-    this.app.log.warn({ error: String(error) }, 'Cannot advance the certifications')
   }
 }

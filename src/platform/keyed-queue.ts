@@ -1,34 +1,68 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-import AsyncLock from 'async-lock'
 import type { DomainError } from '../core/errors.ts'
 
-/** Runs tasks with the same name one at a time within this process. */
+/** Maximum number of tasks with the same name that wait; a further task is refused at once. */
+const maxWaiting = 10_000
+
+/**
+ * Runs tasks with the same name one at a time within this process, in the order in which they arrive. Without it,
+ * concurrent transactions on the same documents would conflict and be repeated, and large reads that belong together
+ * would hold their rows in memory at the same time.
+ */
 export class KeyedQueue {
-  private readonly lock: AsyncLock
+  /** The tasks that wait, by name, oldest first. A name is absent while no task with it is running. */
+  private readonly waiting = new Map<string, WaitingTask[]>()
 
   /**
    * @param timeoutMilliseconds maximum time that a task may wait for earlier tasks
    * @param timeoutError creates the error thrown if a task waits too long or too many tasks are waiting
    */
   constructor(
-    timeoutMilliseconds: number,
+    private readonly timeoutMilliseconds: number,
     private readonly timeoutError: () => DomainError,
-  ) {
-    this.lock = new AsyncLock({ timeout: timeoutMilliseconds, maxPending: 10_000 })
-  }
+  ) {}
 
   /** @throws DomainError created by `timeoutError` */
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {
-    let hasBegun = false
-    const begin = () => {
-      hasBegun = true
-      return work()
-    }
+    const others = this.waiting.get(name)
+    if (others) await this.awaitTurn(others)
+    else this.waiting.set(name, [])
     try {
-      // Unless it is bound, `work` runs in the previous task's async context, which may belong to another trace.
-      return await this.lock.acquire(name, AsyncLocalStorage.bind(begin))
-    } catch (error) {
-      throw hasBegun ? error : this.timeoutError()
+      return await work()
+    } finally {
+      this.passOn(name)
     }
   }
+
+  /** Waits until the task before has ended. A task that gives up is skipped when its turn comes. */
+  private awaitTurn(others: WaitingTask[]): Promise<void> {
+    if (others.length >= maxWaiting) throw this.timeoutError()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const task: WaitingTask = { begin: resolve, timer: undefined }
+    const giveUp = () => {
+      task.timer = undefined
+      reject(this.timeoutError())
+    }
+    task.timer = setTimeout(giveUp, this.timeoutMilliseconds)
+    others.push(task)
+    return promise
+  }
+
+  /** Lets the next task begin. */
+  private passOn(name: string): void {
+    const others = this.waiting.get(name) ?? []
+    let next = others.shift()
+    while (next && !next.timer) next = others.shift()
+    if (!next) {
+      this.waiting.delete(name)
+      return
+    }
+    clearTimeout(next.timer)
+    next.begin()
+  }
+}
+
+interface WaitingTask {
+  begin(): void
+  /** Undefined once the task has given up. */
+  timer: ReturnType<typeof setTimeout> | undefined
 }

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { expect, test } from 'vitest'
 import { DomainError } from '../../src/core/errors.ts'
 import { KeyedQueue } from '../../src/platform/keyed-queue.ts'
@@ -39,4 +40,46 @@ test('an error in one piece of work does not affect the next', async () => {
   })
   await expect(failed).rejects.toThrow('Its own')
   expect(await turns.run('a', async () => 1)).toBe(1)
+})
+
+test('the task behind one that has given up runs in its turn', async () => {
+  let refusals = 0
+  const turns = new KeyedQueue(50, () => {
+    refusals += 1
+    return refusal()
+  })
+  const gate = Promise.withResolvers<void>()
+  const first = turns.run('a', () => gate.promise)
+  await expect(turns.run('a', async () => {})).rejects.toThrow('Too many wait')
+  const behind = turns.run('a', async () => 'has run')
+  gate.resolve()
+  expect({ behind: await behind, refusals }).toEqual({ behind: 'has run', refusals: 1 })
+  await first
+})
+
+test('when 10,000 tasks wait, a further one is refused at once, and all others run', async () => {
+  const turns = new KeyedQueue(60_000, refusal)
+  const gate = Promise.withResolvers<void>()
+  let done = 0
+  const tasks = [turns.run('a', () => gate.promise)]
+  const count = async () => {
+    done += 1
+  }
+  for (let waiting = 0; waiting < 10_000; waiting += 1) tasks.push(turns.run('a', count))
+  await expect(turns.run('a', count)).rejects.toThrow('Too many wait')
+  await turns.run('b', count)
+  gate.resolve()
+  await Promise.all(tasks)
+  expect(done).toBe(10_001)
+})
+
+test("work that had to wait runs in its own caller's context, not in that of the work before it", async () => {
+  const trace = new AsyncLocalStorage<string>()
+  const turns = new KeyedQueue(60_000, refusal)
+  const gate = Promise.withResolvers<void>()
+  const first = trace.run('first', () => turns.run('a', () => gate.promise))
+  const second = trace.run('second', () => turns.run('a', async () => trace.getStore()))
+  gate.resolve()
+  await first
+  expect(await second).toBe('second')
 })

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import type {
   FeedRead,
@@ -9,6 +10,7 @@ import type {
   StoredActivity,
   StoredReader,
 } from '../../http/context.ts'
+import { BufferedWriter } from '../../platform/buffered-writer.ts'
 import {
   type ActivityStorage,
   keptRefusals,
@@ -28,22 +30,21 @@ const maxRemembered = 10_000
  * host without changes (decisions §28 and §29).
  */
 export class ActivityTracker implements KeyActivity {
-  private unwritten = new Map<number, Unwritten>()
-  /**
-   * What the last flush wrote, or is writing. A reader's stored activity may have been read just before, so this process
-   * adds it once more; that changes nothing if it is stored already.
-   */
-  private lastWritten = new Map<number, Unwritten>()
+  private readonly writer: BufferedWriter<Map<number, Unwritten>>
   /** The version last noted for each reader and feed, in milliseconds since 1970. An idle poller writes only its time. */
-  private readonly noted = new Map<string, number>()
-  private readonly flusher: ReturnType<typeof setInterval>
+  private readonly noted = new LRUCache<string, number>({ max: maxRemembered })
 
   constructor(
     private readonly storage: ActivityStorage,
-    private readonly log: Logger,
+    log: Logger,
   ) {
-    this.flusher = setInterval(() => this.flush(), flushEveryMilliseconds)
-    this.flusher.unref()
+    this.writer = new BufferedWriter({
+      milliseconds: flushEveryMilliseconds,
+      newBatch: () => new Map(),
+      write: (activity) => storage.write(activity),
+      log,
+      failureMessage: 'Cannot write what the keys have read and written',
+    })
   }
 
   noteRead(reader: Reader, feed: ReadFeed, { version, at, isAhead }: FeedRead): void {
@@ -69,36 +70,26 @@ export class ActivityTracker implements KeyActivity {
     return readers.map((reader, index) => this.withOwnReads(reader, stored[index] as StoredActivity))
   }
 
-  async flush(): Promise<void> {
-    const activity = this.unwritten
-    this.lastWritten = activity
-    if (activity.size === 0) return
-    this.unwritten = new Map()
-    try {
-      await this.storage.write(activity)
-    } catch (error) {
-      this.log.warn({ error: String(error) }, 'Cannot write what the keys have read and written')
-      this.putBack(activity)
-    }
+  flush(): Promise<void> {
+    return this.writer.flush()
   }
 
-  async close(): Promise<void> {
-    clearInterval(this.flusher)
-    await this.flush()
+  close(): Promise<void> {
+    return this.writer.close()
   }
 
   private isNew(name: string, version: Date): boolean {
     if (version.getTime() <= (this.noted.get(name) ?? -1)) return false
-    if (this.noted.size >= maxRemembered) this.noted.clear()
     this.noted.set(name, version.getTime())
     return true
   }
 
   private unwrittenOf(id: number): Unwritten {
-    const known = this.unwritten.get(id)
+    const activity = this.writer.next()
+    const known = activity.get(id)
     if (known) return known
     const fresh: Unwritten = { reads: new Map(), writes: new Map() }
-    this.unwritten.set(id, fresh)
+    activity.set(id, fresh)
     return fresh
   }
 
@@ -123,24 +114,15 @@ export class ActivityTracker implements KeyActivity {
     writes.set(operationId, { succeededAt, refusals, forgetBefore: later.forgetBefore })
   }
 
-  /** After a failed write, puts its activity before what has been noted since. */
-  private putBack(activity: Map<number, Unwritten>): void {
-    const since = this.unwritten
-    this.unwritten = activity
-    for (const [id, { reads, writes }] of since) {
-      for (const [feed, read] of reads) this.keepRead(id, feed, read)
-      for (const [operationId, outcomes] of writes) this.keepOutcomes(id, operationId, outcomes)
-    }
-  }
-
   /**
    * Adds the reads that this process has not written yet, so that somebody who has just read a feed is not told that they
-   * never did.
+   * never did. Reads that were written just after the stored activity was read are added too; that changes nothing if
+   * they are stored already.
    */
   private withOwnReads(reader: Reader, { positions, writes }: StoredActivity): StoredActivity {
     const id = this.storage.idOf(reader)
     const own: ReaderPositions = { bookings: positions.bookings, messages: positions.messages }
-    for (const activity of [this.lastWritten, this.unwritten])
+    for (const activity of this.writer.recent())
       for (const [feed, read] of activity.get(id)?.reads ?? []) own[feed] = advanced(own[feed], read)
     return { positions: own, writes }
   }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { DomainError, rateLimited, UnusableKeyError } from '../../core/errors.ts'
 import type { LimitState, RateWindow } from '../../http/access.ts'
 import type { AppContext, Authorization, Authorizer } from '../../http/context.ts'
@@ -24,6 +25,7 @@ interface CachedKey {
  * announcing the change.
  */
 const staleAfterMilliseconds = 5000
+/** Maximum number of records that a process caches. With more keys in use, those unused for longest are read again. */
 const maxCachedKeys = 10_000
 
 /** Delay after which a client may retry a throttled lookup. */
@@ -37,14 +39,17 @@ const insightLimit = 60
  * database query.
  */
 export class KeyAuthorizer implements Authorizer {
-  private readonly cached = new Map<string, CachedKey>()
+  private readonly cached: LRUCache<string, CachedKey>
   private readonly lookUps = new Map<string, Promise<CachedKey>>()
 
   constructor(
     private readonly db: Db,
     private readonly rateLimiter: RateLimiter,
     private readonly defaultLimit: number,
-  ) {}
+    max = maxCachedKeys,
+  ) {
+    this.cached = new LRUCache({ max })
+  }
 
   async authorize(
     apiKey: string,
@@ -102,7 +107,6 @@ export class KeyAuthorizer implements Authorizer {
 
   private async read(hash: string, now: Date, revision: string | null): Promise<CachedKey> {
     const cached = { ...(await this.find(hash)), readAt: now.getTime(), revision }
-    if (this.cached.size >= maxCachedKeys) this.cached.clear()
     this.cached.set(hash, cached)
     return cached
   }

@@ -232,11 +232,12 @@ async function change(db: Db, id: number, values: Partial<ApiKey>): Promise<ApiK
 export interface KeyUsage {
   count: number
   lastUsedAt: Date
-  /** Client addresses, each with the time of its most recent request. */
+  /** The most recent client addresses, each with the time of its last request; the most recent one comes last. */
   addresses: Map<string, Date>
 }
 
-const keptAddresses = 20
+/** Number of client addresses that are kept of a key. */
+export const keptAddresses = 20
 
 /** Adds the usage of several keys, with two database writes per key regardless of the number of requests. */
 export async function addKeyUsage(db: Db, usage: Map<number, KeyUsage>): Promise<void> {

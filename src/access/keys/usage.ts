@@ -1,20 +1,22 @@
 import type { Logger } from 'pino'
+import { BufferedWriter } from '../../platform/buffered-writer.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { addKeyUsage, type KeyUsage } from './store.ts'
+import { addKeyUsage, type KeyUsage, keptAddresses } from './store.ts'
 
 const flushEveryMilliseconds = 2000
 
 /** Counts each key's requests in memory and writes the counts every two seconds (decisions §3). */
 export class UsageTracker {
-  private seen = new Map<number, KeyUsage>()
-  private readonly flusher: ReturnType<typeof setInterval>
+  private readonly writer: BufferedWriter<Map<number, KeyUsage>>
 
-  constructor(
-    private readonly db: Db,
-    private readonly log: Logger,
-  ) {
-    this.flusher = setInterval(() => this.flush(), flushEveryMilliseconds)
-    this.flusher.unref()
+  constructor(db: Db, log: Logger) {
+    this.writer = new BufferedWriter({
+      milliseconds: flushEveryMilliseconds,
+      newBatch: () => new Map(),
+      write: (usage) => addKeyUsage(db, usage),
+      log,
+      failureMessage: 'Cannot write key usage',
+    })
   }
 
   /** Counts one request made with a key. */
@@ -22,41 +24,30 @@ export class UsageTracker {
     const usage = this.usageOf(keyId, now)
     usage.count += 1
     usage.lastUsedAt = now
+    usage.addresses.delete(address)
     usage.addresses.set(address, now)
+    // The oldest address would not be stored, so a client with many addresses must not fill the memory.
+    const [oldest] = usage.addresses.keys()
+    if (oldest !== undefined && usage.addresses.size > keptAddresses) usage.addresses.delete(oldest)
   }
 
   /** Writes the counts; if the write fails, the counts are kept for the next attempt. */
-  async flush(): Promise<void> {
-    const usage = this.seen
-    this.seen = new Map()
-    try {
-      await addKeyUsage(this.db, usage)
-    } catch (error) {
-      this.log.warn({ error: String(error) }, 'Cannot write key usage')
-      this.putBack(usage)
-    }
+  flush(): Promise<void> {
+    return this.writer.flush()
   }
 
-  async close(): Promise<void> {
-    clearInterval(this.flusher)
-    await this.flush()
+  close(): Promise<void> {
+    return this.writer.close()
   }
 
   private usageOf(keyId: number, now: Date): KeyUsage {
-    const usage = this.seen.get(keyId) ?? {
+    const seen = this.writer.next()
+    const usage = seen.get(keyId) ?? {
       count: 0,
       lastUsedAt: now,
       addresses: new Map(),
     }
-    this.seen.set(keyId, usage)
+    seen.set(keyId, usage)
     return usage
-  }
-
-  private putBack(usage: Map<number, KeyUsage>): void {
-    for (const [keyId, old] of usage) {
-      const since = this.usageOf(keyId, old.lastUsedAt)
-      since.count += old.count
-      since.addresses = new Map([...old.addresses, ...since.addresses])
-    }
   }
 }

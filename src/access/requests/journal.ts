@@ -1,6 +1,8 @@
+import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
 import type { EntryDestinations, Journal } from '../../http/context.ts'
 import type { RequestEntry } from '../../http/request.ts'
+import { BufferedWriter } from '../../platform/buffered-writer.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { addCounts } from './counts-store.ts'
 import { addToMinute, kindOf, type MinuteCounts } from './kinds.ts'
@@ -39,14 +41,11 @@ interface PendingEntries {
   counts: MinuteCounts
 }
 
-/**
- * Requests and counts that are written together. A batch does not change until it is written, so that a retry
- * recognizes the parts that a failed attempt already stored.
- */
+/** Requests and counts that are written together. By its number, a retry recognizes the counts that are stored already. */
 interface Batch {
   number: number
-  counted: { key: CountedKey; counts: MinuteCounts }[]
-  requests: StoredRequest[]
+  /** What is noted of each key and network, by its id or address. */
+  noted: Map<number | string, PendingEntries>
 }
 
 /** A process trims a series when it first writes to the series, and again whenever it has added this many entries. */
@@ -56,18 +55,15 @@ const maxSeries = 10_000
 
 /** Collects each key's requests in memory and writes them every 1.5 s, so that no request waits for a write. */
 export class RequestJournal implements Journal {
-  private noted = new Map<number | string, PendingEntries>()
+  private readonly writer: BufferedWriter<Batch>
   /** The networks that are counted individually in the current hour. */
   private networks = { hour: 0, names: new Set<string>() }
   /** Number of entries in memory, including those being written. */
   private size = 0
   private readonly name = crypto.randomUUID()
-  private batch: Batch | undefined
   private batches = 0
   /** Number of entries added to each series since it was last trimmed, by series name. */
-  private readonly untrimmed = new Map<string, number>()
-  private writing: Promise<void> | undefined
-  private readonly flusher: ReturnType<typeof setInterval>
+  private readonly untrimmed = new LRUCache<string, number>({ max: maxSeries })
 
   /** @param onDropped receives the number of entries that were dropped for lack of room */
   constructor(
@@ -75,8 +71,13 @@ export class RequestJournal implements Journal {
     private readonly log: Logger,
     private readonly onDropped: (entries: number) => void,
   ) {
-    this.flusher = setInterval(() => this.flush(), flushEveryMilliseconds)
-    this.flusher.unref()
+    this.writer = new BufferedWriter({
+      milliseconds: flushEveryMilliseconds,
+      newBatch: () => this.newBatch(),
+      write: (batch) => this.writeBatch(batch),
+      log,
+      failureMessage: 'Cannot write the request log',
+    })
   }
 
   record(key: CountedKey, entry: RequestEntry, { isListed, isCounted }: EntryDestinations): void {
@@ -95,26 +96,21 @@ export class RequestJournal implements Journal {
   }
 
   /** Writes everything recorded before the call. If the write fails, the batch is kept for the next attempt. */
-  async flush(): Promise<void> {
-    // Entries recorded after the current write started belong to the next write.
-    await this.writing
-    this.writing ??= this.write().finally(() => {
-      this.writing = undefined
-    })
-    await this.writing
+  flush(): Promise<void> {
+    return this.writer.flush()
   }
 
-  async close(): Promise<void> {
-    clearInterval(this.flusher)
-    await this.flush()
+  close(): Promise<void> {
+    return this.writer.close()
   }
 
   private notedOf(key: CountedKey): PendingEntries {
     const name = key.address ?? key.id
-    const known = this.noted.get(name)
+    const { noted } = this.writer.next()
+    const known = noted.get(name)
     if (known) return known
     const fresh: PendingEntries = { key, failures: [], others: [], counts: new Map() }
-    this.noted.set(name, fresh)
+    noted.set(name, fresh)
     return fresh
   }
 
@@ -132,32 +128,15 @@ export class RequestJournal implements Journal {
       this.size -= others.splice(0, others.length - keptEntries.others).length
   }
 
-  /** If the previous attempt failed, retries its batch before writing the entries recorded since. */
-  private async write(): Promise<void> {
-    const isLate = this.batch !== undefined
-    this.batch ??= this.takeBatch()
-    try {
-      await this.writeBatch(this.batch)
-      this.batch = undefined
-    } catch (error) {
-      this.log.warn({ error: String(error) }, 'Cannot write the request log')
-      return
-    }
-    if (isLate) await this.write()
-  }
-
-  private takeBatch(): Batch {
-    const all = [...this.noted.values()]
-    this.noted = new Map()
+  private newBatch(): Batch {
     this.batches += 1
-    return {
-      number: this.batches,
-      counted: all.filter(({ counts }) => counts.size > 0),
-      requests: all.flatMap(({ failures, others }) => [...failures, ...others]),
-    }
+    return { number: this.batches, noted: new Map() }
   }
 
-  private async writeBatch({ number, counted, requests }: Batch): Promise<void> {
+  private async writeBatch({ number, noted }: Batch): Promise<void> {
+    const all = [...noted.values()]
+    const counted = all.filter(({ counts }) => counts.size > 0)
+    const requests = all.flatMap(({ failures, others }) => [...failures, ...others])
     await addCounts(this.db, this.name, number, counted)
     await insertRequests(this.db, requests)
     this.size -= requests.length
@@ -171,7 +150,6 @@ export class RequestJournal implements Journal {
   private async trim(written: StoredRequest[]): Promise<void> {
     for (const [name, added] of Map.groupBy(written, ({ key_id, failed }) => `${key_id}:${failed}`)) {
       const untrimmed = (this.untrimmed.get(name) ?? trimEvery) + added.length
-      if (this.untrimmed.size >= maxSeries) this.untrimmed.clear()
       this.untrimmed.set(name, untrimmed < trimEvery ? untrimmed : 0)
       const [series] = added
       if (series && untrimmed >= trimEvery)

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { AppContext } from '../../http/context.ts'
 import { skipOf } from '../../http/pagination.ts'
 import type { Caller } from '../../http/request.ts'
@@ -114,12 +115,11 @@ function nameOf(feed: Feed, { filter, start, perPage }: Position, keyId: number)
  * The page ends that this process last found or stored. The cache saves a lookup each time a page is reread. A page's
  * start is always read from the database, because another process may have stored an earlier end for the previous page.
  */
-const lastStored = new WeakMap<Db, Map<string, KnownEnd>>()
+const lastStored = new WeakMap<Db, LRUCache<string, KnownEnd>>()
 const maxRemembered = 10_000
 
-function lastStoredOf(db: Db): Map<string, KnownEnd> {
-  const ends = lastStored.get(db) ?? new Map<string, KnownEnd>()
+function lastStoredOf(db: Db): LRUCache<string, KnownEnd> {
+  const ends = lastStored.get(db) ?? new LRUCache<string, KnownEnd>({ max: maxRemembered })
   lastStored.set(db, ends)
-  if (ends.size >= maxRemembered) ends.clear()
   return ends
 }

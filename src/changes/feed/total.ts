@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { readHostClock } from '../../host-clock/store.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { Feed, OwnerFilter } from '../feeds.ts'
@@ -28,7 +29,6 @@ export async function totalOf<Filter extends OwnerFilter>(
   const { totals, clocks } = cacheOf(db)
   const cached = totals.get(keyOf(feed, walk))
   const clockMilliseconds = (await readHostClock(db, filter.owner_id, feed.counter)).getTime()
-  if (clocks.size >= maxCached) clocks.clear()
   clocks.set(clockKey(feed, filter.owner_id), clockMilliseconds)
   if (cached?.clockMilliseconds === clockMilliseconds) return cached
   const total = { total: await feed.count(db, filter, { after: start }), clockMilliseconds }
@@ -59,24 +59,25 @@ export function cacheNextTotal<Filter extends OwnerFilter>(
 }
 
 interface Cache {
-  totals: Map<string, Total>
+  totals: LRUCache<string, Total>
   /** Each host's clock as last read, in milliseconds, keyed by feed and host. */
-  clocks: Map<string, number>
+  clocks: LRUCache<string, number>
 }
 
 const caches = new WeakMap<Db, Cache>()
 const maxCached = 1000
 
 function cacheOf(db: Db): Cache {
-  const cache = caches.get(db) ?? { totals: new Map(), clocks: new Map() }
+  const cache = caches.get(db) ?? {
+    totals: new LRUCache({ max: maxCached }),
+    clocks: new LRUCache({ max: maxCached }),
+  }
   caches.set(db, cache)
   return cache
 }
 
 function keep(db: Db, feed: Feed, walk: Walk<OwnerFilter>, total: Total): void {
-  const { totals } = cacheOf(db)
-  if (totals.size >= maxCached) totals.clear()
-  totals.set(keyOf(feed, walk), total)
+  cacheOf(db).totals.set(keyOf(feed, walk), total)
 }
 
 function keyOf({ name }: Feed, { filter, start }: Walk<OwnerFilter>): string {

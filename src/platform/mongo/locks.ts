@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { modelOf } from './collections.ts'
 import type { Db, Session } from './connection.ts'
 import { busy, retryDuplicate } from './errors.ts'
@@ -24,18 +25,17 @@ export interface HostLock {
 }
 
 /** Ids of lock documents known to exist. A lock document is removed only together with all its host's data. */
-const ensured = new WeakMap<Db, Set<string>>()
+const ensured = new WeakMap<Db, LRUCache<string, true>>()
 const maxRemembered = 100_000
 
 /** Creates a missing lock. Call this before a transaction, because transactions that create the same lock conflict. */
 export async function ensureLock(db: Db, { ownerId: owner_id, name: _id }: HostLock): Promise<void> {
-  const known = ensured.get(db) ?? new Set()
+  const known = ensured.get(db) ?? new LRUCache<string, true>({ max: maxRemembered })
   ensured.set(db, known)
-  if (known.has(_id)) return
+  if (known.get(_id)) return
   const fresh = { $setOnInsert: { taken: 0 } }
   await retryDuplicate(() => lockModel(db).collection.updateOne({ _id, owner_id }, fresh, { upsert: true }))
-  if (known.size >= maxRemembered) known.clear()
-  known.add(_id)
+  known.set(_id, true)
 }
 
 /**

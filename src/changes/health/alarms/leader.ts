@@ -1,5 +1,5 @@
 import type { AppContext } from '../../../http/context.ts'
-import { RenewedLease } from '../../../platform/mongo/lease.ts'
+import { LeasedRounds } from '../../../platform/mongo/leased-rounds.ts'
 import { hasAlarmWebhooks } from '../../webhooks/store.ts'
 import { type AlarmContext, evaluate, findWatchedKeys, finishAlarms, type WatchedKey } from './evaluate.ts'
 import { findOwnersWithAlarms, hasAlarms } from './store.ts'
@@ -12,7 +12,6 @@ const leaseMilliseconds = 6000
 const evaluationMilliseconds = 30_000
 /** Number of rounds that are skipped after one that found nothing to watch. */
 const roundsSkippedWhenIdle = 1
-const stopMilliseconds = 5000
 
 /** The context of the alarms' evaluation. */
 export type AlarmLeaderContext = AlarmContext &
@@ -22,66 +21,44 @@ export type AlarmLeaderContext = AlarmContext &
   }
 
 /**
- * Evaluates the findings of the keys that want alarms, in rounds. A lease limits the work to one process at a time,
- * because two processes would report the same finding twice. Without it, a partner whose integration is silent would
- * hear nothing (decisions §29).
+ * Evaluates the findings of the keys that want alarms, in rounds, in one process at a time, because two processes would
+ * report the same finding twice. Without it, a partner whose integration is silent would hear nothing (decisions §29).
  */
 export class AlarmLeader {
-  private readonly lease: RenewedLease
-  private readonly timer: ReturnType<typeof setInterval>
-  private renewal: Promise<void> | undefined
-  private round: Promise<void> | undefined
+  private readonly rounds: LeasedRounds
   /** Time of the last evaluation of all keys, in milliseconds since 1970. */
   private evaluatedAt = 0
   /** By how many milliseconds each owner's clock was ahead in the last round. */
   private aheadInLastRound = new Map<number, number>()
   /** The keys that could not be evaluated or stored in the last round. */
   private unfinished: WatchedKey[] = []
-  private roundsToSkip = 0
-  private isStopped = false
 
   constructor(
     private readonly app: AlarmLeaderContext,
     interval = roundMilliseconds,
   ) {
-    this.lease = new RenewedLease(app, 'alarms', leaseMilliseconds)
-    this.timer = setInterval(() => this.begin(), interval)
-    this.timer.unref()
+    this.rounds = new LeasedRounds(app, {
+      name: 'alarms',
+      intervalMilliseconds: interval,
+      leaseMilliseconds,
+      skippedWhenIdle: roundsSkippedWhenIdle,
+      failureMessage: 'Cannot evaluate alarms',
+      isNeeded: async () => (await hasAlarmWebhooks(app.db)) || hasAlarms(app.db),
+      runRound: async () => {
+        await this.runRound()
+        return true
+      },
+      onTaken: () => {
+        // What the previous holder has evaluated is not known here.
+        this.evaluatedAt = 0
+      },
+    })
+    this.rounds.start()
   }
 
   /** Leaves what is in progress to the next process if it takes too long. */
-  async stop(): Promise<void> {
-    this.isStopped = true
-    clearInterval(this.timer)
-    await Promise.race([Promise.all([this.renewal, this.round]), Bun.sleep(stopMilliseconds)])
-    await this.lease.release().catch(() => {})
-  }
-
-  private begin(): void {
-    this.renewal ??= this.renewAndBeginRound()
-      .catch((error) => this.warn(error))
-      .finally(() => {
-        this.renewal = undefined
-      })
-  }
-
-  /** Takes or renews the lease if there is anything to watch. It is renewed even while a round takes long. */
-  private async renewAndBeginRound(): Promise<void> {
-    if (this.roundsToSkip > 0) {
-      this.roundsToSkip -= 1
-      return
-    }
-    const { db } = this.app
-    if (!(await hasAlarmWebhooks(db)) && !(await hasAlarms(db))) {
-      this.roundsToSkip = roundsSkippedWhenIdle
-      return
-    }
-    if (!(await this.holdsLease())) return
-    this.round ??= this.runRound()
-      .catch((error) => this.warn(error))
-      .finally(() => {
-        this.round = undefined
-      })
+  stop(): Promise<void> {
+    return this.rounds.stop()
   }
 
   private async runRound(): Promise<void> {
@@ -90,15 +67,15 @@ export class AlarmLeader {
     const ownerIds = isEvaluation ? undefined : await this.ownersInBetween()
     if (ownerIds?.length === 0) return
     const watched = await findWatchedKeys(app, ownerIds)
-    if (!this.mayWork()) return
+    if (!this.rounds.mayWork()) return
     await finishAlarms(app, watched, ownerIds)
     await app.refreshClocks?.(watched.map(({ ownerId }) => ownerId))
     const moved = this.movedSinceLastRound(watched)
     if (isEvaluation) this.evaluatedAt = app.clock().getTime()
     const due = isEvaluation ? watched : this.dueInBetween(watched, moved)
     if (due.length === 0) return
-    this.unfinished = await evaluate(app, due, () => this.mayWork())
-    if (this.mayWork()) await finishAlarms(app, watched, ownerIds)
+    this.unfinished = await evaluate(app, due, () => this.rounds.mayWork())
+    if (this.rounds.mayWork()) await finishAlarms(app, watched, ownerIds)
   }
 
   /** Returns true if all keys are to be evaluated. A clock that was set back must not postpone it. */
@@ -132,23 +109,6 @@ export class AlarmLeader {
   private dueInBetween(watched: WatchedKey[], moved: Set<number>): WatchedKey[] {
     const unfinished = new Set(this.unfinished.map(({ keyId }) => keyId))
     return watched.filter(({ ownerId, keyId }) => unfinished.has(keyId) || moved.has(ownerId))
-  }
-
-  private async holdsLease(): Promise<boolean> {
-    if (this.isStopped || !this.app.clockWatch.isSound()) return false
-    const wasHolder = this.lease.isHeld()
-    if (!(await this.lease.renew())) return false
-    // What the previous holder has evaluated is not known here.
-    if (!wasHolder) this.evaluatedAt = 0
-    return true
-  }
-
-  private warn(error: unknown): void {
-    this.app.log.warn({ error: String(error) }, 'Cannot evaluate alarms')
-  }
-
-  private mayWork(): boolean {
-    return !this.isStopped && this.app.clockWatch.isSound() && this.lease.isHeld()
   }
 }
 

@@ -1,4 +1,3 @@
-import DataLoader from 'dataloader'
 import packageJson from '../../../../package.json' with { type: 'json' }
 import { currentTrace } from '../../../core/trace.ts'
 import type { AppContext } from '../../../http/context.ts'
@@ -35,16 +34,41 @@ export type AttemptWriter = (outcome: Outcome) => Promise<void>
  * one would keep the database busier with hints than with bookings.
  */
 const batchMilliseconds = 10
+/** Maximum number of outcomes that are stored together. */
+const outcomesPerBatch = 500
 
-/** Returns a function that stores attempts' outcomes in a database. */
+/** Outcomes that are stored together; `stored` settles when they are, or when they cannot be. */
+interface OutcomeBatch {
+  outcomes: Outcome[]
+  stored: PromiseWithResolvers<void>
+}
+
+/**
+ * Returns a function that stores attempts' outcomes in a database.
+ *
+ * Unlike those of a `BufferedWriter`, batches do not wait for each other, because a dead process's transaction may block
+ * a host's deliveries for seconds. An outcome that cannot be stored is not stored later either, because by then another
+ * process may have attempted the delivery again; its own attempt gets the error.
+ */
 export function attemptWriter(db: Db): AttemptWriter {
-  const storeAll = async (outcomes: readonly Outcome[]) => {
-    await endAttempts(db, outcomes)
-    return outcomes.map(() => undefined)
+  let collected: OutcomeBatch | undefined
+  const beginBatch = (): OutcomeBatch => {
+    const batch = { outcomes: [], stored: Promise.withResolvers<void>() }
+    const store = () => {
+      if (collected === batch) collected = undefined
+      endAttempts(db, batch.outcomes).then(batch.stored.resolve, batch.stored.reject)
+    }
+    setTimeout(store, batchMilliseconds)
+    return batch
   }
-  const batchScheduleFn = (run: () => void) => setTimeout(run, batchMilliseconds)
-  const loader = new DataLoader<Outcome, void>(storeAll, { cache: false, maxBatchSize: 500, batchScheduleFn })
-  return (outcome) => loader.load(outcome)
+  return (outcome) => {
+    collected ??= beginBatch()
+    const { outcomes, stored } = collected
+    outcomes.push(outcome)
+    // The next outcome begins a new batch.
+    if (outcomes.length === outcomesPerBatch) collected = undefined
+    return stored.promise
+  }
 }
 
 /** An attempt that is stored as begun. */
