@@ -1,5 +1,5 @@
 import type { InFlight } from '../attempts-store.ts'
-import { type AtEnd, decide, type WebhookState } from './state.ts'
+import { type AtEnd, atEndOf, type WebhookState } from './state.ts'
 
 /** This process's attempts to deliver hints to one webhook. A value: each change makes a new one. */
 export interface WebhookAttempts {
@@ -51,8 +51,8 @@ export function withEnded(
 }
 
 /** Says what follows the end of the latest attempt. The next attempt after a failure must be planned. */
-export function afterEnd({ state, hasFailed }: WebhookAttempts, now: Date): AtEnd {
-  const { atEnd } = decide(state, now)
+export function afterEnd({ state, hasFailed }: WebhookAttempts): AtEnd {
+  const atEnd = atEndOf(state)
   return atEnd === 'nothing' && hasFailed ? 'look' : atEnd
 }
 

@@ -105,12 +105,12 @@ export class WebhookWorker {
     }
     if (!wasHolder) {
       this.unfollow()
-      this.following = this.app.changes.follow((ownerId) => this.sender.scheduleCheck(ownerId))
-      this.sender.scheduleCheck('any')
+      this.following = this.app.changes.follow((ownerId) => this.sender.lookAt(ownerId))
+      this.sender.lookAt('any')
     }
     if (performance.now() - this.keysCheckBegunAt >= keyCheckMilliseconds) this.checkKeys()
     // A moved clock makes planned checks due. All other work refreshes the clocks of its own hosts.
-    if (this.sender.hasPlannedChecks()) await this.app.refreshClocks?.()
+    if (this.sender.hasPlannedLooks()) await this.app.refreshClocks?.()
     this.sender.resume()
   }
 
