@@ -8,8 +8,8 @@ import {
   withTimeout,
 } from '../time-limits.ts'
 import type { Db, Session } from './connection.ts'
+import { repeatRead } from './driver/repeated-reads.ts'
 import { busy, isPoolFull } from './errors.ts'
-import { repeatRead } from './repeated-reads.ts'
 
 const queues = new KeyedQueue(queueTimeoutMilliseconds, busy)
 
