@@ -241,8 +241,8 @@ test.for([
 })
 
 test('attempts are values: a begin, an end and a look each make new ones', () => {
-  const begun = withBegun(noAttempts, { id: 'one', booking: 1 }, 100)
-  const both = withBegun(begun, { id: 'two', booking: null }, 1100)
+  const begun = withBegun(noAttempts, [{ id: 'one', booking: 1 }], 100)
+  const both = withBegun(begun, [{ id: 'two', booking: null }], 1100)
   const looked = withLooked(both, { is: 'blocked', rest: due })
   const failed = withEnded(looked, { id: 'one', isDelivered: false })
   const delivered = withEnded(failed, { id: 'two', isDelivered: true })
@@ -399,7 +399,7 @@ function sendingTo(count: number): SenderState {
   return hosts(count).reduce(
     (state, owner_id) =>
       withAttempts(state, { owner_id, id: owner_id }, (attempts) =>
-        withBegun(attempts, { id: 'one', booking: 1 }, 0),
+        withBegun(attempts, [{ id: 'one', booking: 1 }], 0),
       ),
     atRest,
   )
@@ -433,7 +433,7 @@ test('a round reads at most a thousand hosts, and those without room do not hold
 
 test('attempts are forgotten a second after their end, unless their host is being read or looked at', () => {
   const webhook = { owner_id: 1, id: 7 }
-  const begun = withAttempts(atRest, webhook, (before) => withBegun(before, { id: 'one', booking: 1 }, 100))
+  const begun = withAttempts(atRest, webhook, (before) => withBegun(before, [{ id: 'one', booking: 1 }], 100))
   const failed = withAttempts(begun, webhook, (before) =>
     withEnded(before, { id: 'one', isDelivered: false }),
   )

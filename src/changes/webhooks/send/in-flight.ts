@@ -31,13 +31,12 @@ interface Attempt {
   booking: number | null
 }
 
-/** Returns the attempts after another has begun. */
-export function withBegun(attempts: WebhookAttempts, { id, booking }: Attempt, at: number): WebhookAttempts {
-  return {
-    ...attempts,
-    inFlight: new Map(attempts.inFlight).set(id, booking),
-    startedAt: [...withinSecond(attempts.startedAt, at), at],
-  }
+/** Returns the attempts after others have begun together. */
+export function withBegun(attempts: WebhookAttempts, begun: readonly Attempt[], at: number): WebhookAttempts {
+  const inFlight = new Map(attempts.inFlight)
+  for (const { id, booking } of begun) inFlight.set(id, booking)
+  const startedAt = [...withinSecond(attempts.startedAt, at), ...begun.map(() => at)]
+  return { ...attempts, inFlight, startedAt }
 }
 
 /** Returns the attempts after one of them has ended. */

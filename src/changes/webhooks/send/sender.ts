@@ -318,12 +318,11 @@ export class HintSender {
   private begin(chosen: ChosenAttempts[], deliveries: WebhookDelivery[]): void {
     const deliveriesOf = Map.groupBy(deliveries, ({ webhook_id }) => webhook_id)
     for (const { webhook, turns, state } of chosen) {
-      this.change(webhook, (attempts) => withLooked(attempts, state))
-      for (const delivery of deliveriesOf.get(webhook.id) ?? []) {
-        const turn = turns.pop()
-        if (!turn) throw new Error('An attempt without a turn')
-        this.start(this.attempt(webhook, delivery, turn))
-      }
+      const begun = deliveriesOf.get(webhook.id) ?? []
+      if (begun.length > turns.length) throw new Error('An attempt without a turn')
+      const attempts = begun.map(({ _id, booking_id }) => ({ id: String(_id), booking: booking_id }))
+      this.change(webhook, (before) => withBegun(withLooked(before, state), attempts, performance.now()))
+      for (const delivery of begun) this.start(this.attempt(webhook, delivery, turns.pop() as Turn))
     }
   }
 
@@ -342,8 +341,6 @@ export class HintSender {
   private async attempt(webhook: Webhook, delivery: WebhookDelivery, turn: Turn): Promise<void> {
     const { owner_id, failing_since } = webhook
     const id = String(delivery._id)
-    const booking = delivery.booking_id
-    this.change(webhook, (attempts) => withBegun(attempts, { id, booking }, performance.now()))
     // Evaluated once the response has arrived, because other attempts may have ended by then.
     const mayBeFailing = () => failing_since !== null || attemptsOf(this.state, webhook).hasFailed
     const isDelivered = await this.deliver({ webhook, delivery, turn, mayBeFailing })
