@@ -2,7 +2,7 @@
 FROM oven/bun:1.4.5-slim AS packages
 WORKDIR /service
 COPY package.json bun.lock ./
-COPY patches ./patches
+COPY src/platform/mongo/driver/*.patch ./src/platform/mongo/driver/
 RUN bun install --frozen-lockfile --production --omit peer
 
 # What partners download and the list of what is in the image, made by tools that stay out of it.

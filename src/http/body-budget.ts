@@ -61,6 +61,10 @@ interface Waiting {
  * 2. Nobody waits for a client that hardly sends anything. Once a body has waited for a second, the bodies that arrived
  *    more slowly than 64 KiB/s during that second are ended, slowest first, until the waiting body fits as a whole. A
  *    body that itself waited during that second is not slow, because it was not read.
+ *
+ * Reserving a body's largest size when it begins would need no proof, because a body that holds memory would then never
+ * wait. But ten hosts that send bodies of 10 MiB just faster than 64 KiB/s, with less than 1 MiB/s together, would hold
+ * up everyone else's bodies for as long as they like.
  */
 export class BodyBudget {
   private readonly shares = new Set<Share>()

@@ -1,22 +1,9 @@
-const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-const word = String.raw`(?:${token}|"(?:[^"\\]|\\.)*")`
-const blanks = '[ \\t]*'
-/**
- * A name with an optional value. No two parts match the same text, so the pattern cannot backtrack catastrophically.
- */
-const pair = (name: string, value: string) => `${name}${blanks}(?:=${blanks}${value}${blanks})?`
-/** Matches a preference with its parameters (RFC 7240, 2), or malformed text, including the comma that follows. */
-const element = new RegExp(
-  `${blanks}${pair(`(${token})`, `(${word})`)}(?:;${blanks}(?:${pair(token, word)})?)*(?:,|$)|[^,]*(?:,|$)`,
-  'g',
-)
-
 /**
  * Returns true if the client wants unknown and read-only fields to be refused, not ignored: `Prefer: handling=strict`
- * (RFC 7240, 4.4). If a preference is repeated, the first instance counts. Malformed preferences are ignored.
+ * (RFC 7240, 4.4). If a preference is repeated, the first instance counts.
  */
 export function prefersStrict(headers: Headers): boolean {
-  const value = findPreference(headers, 'handling')?.[2]
+  const value = preferencesOf(headers).find(({ name }) => name === 'handling')?.value
   return value === 'strict' || value === '"strict"'
 }
 
@@ -25,12 +12,30 @@ export function prefersStrict(headers: Headers): boolean {
  * §28), because a person or an agent that peeks does not handle the changes.
  */
 export function prefersPeek(headers: Headers): boolean {
-  return findPreference(headers, 'peek') !== undefined
+  return preferencesOf(headers).some(({ name }) => name === 'peek')
 }
 
-function findPreference(headers: Headers, name: string): RegExpExecArray | undefined {
-  const sent = headers.get('prefer')
-  if (sent === null) return undefined
-  const elements = [...sent.matchAll(element)]
-  return elements.find(([, found]) => found?.toLowerCase() === name)
+interface Preference {
+  name: string
+  value: string
+}
+
+/**
+ * Returns the preferences in the order in which they were sent, with quoted values in their quotes. Parameters, which
+ * follow a semicolon, have no meaning for the preferences that the service knows.
+ */
+function preferencesOf(headers: Headers): Preference[] {
+  return withoutQuotedSeparators(headers.get('prefer') ?? '')
+    .split(',')
+    .map((element) => {
+      const [preference = ''] = element.split(';')
+      const [name = '', ...value] = preference.split('=')
+      return { name: name.trim().toLowerCase(), value: value.join('=').trim() }
+    })
+}
+
+/** Replaces what separates nothing because it stands in quotes. No value that counts has such a character. */
+function withoutQuotedSeparators(text: string): string {
+  const unescaped = text.replace(/\\./g, '_')
+  return unescaped.replace(/"[^"]*"/g, (quoted) => quoted.replace(/[,;=]/g, '_'))
 }

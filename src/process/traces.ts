@@ -9,7 +9,7 @@ import {
 import type { Logger } from 'pino'
 import { serversOf, type TracingSettings } from '../core/config.ts'
 import { exportSpans, type Trace } from '../core/trace.ts'
-import { traceCommands } from '../platform/mongo/command-spans.ts'
+import { traceCommands } from '../platform/mongo/driver/command-spans.ts'
 import { withTimeoutOrNull } from '../platform/time-limits.ts'
 
 /** Delay before a finished span is exported. */

@@ -37,6 +37,17 @@ test('bodies count when they arrive, not when they are announced', async () => {
   for (const body of [...announced, sent]) body.release()
 })
 
+test('bodies that arrive slowly but steadily hold up no body of another host', async () => {
+  const slow = Array.from({ length: 20 }, () => announce(++ownerId, 10 * mebibyte))
+  for (const body of slow) await body.arrive(mebibyte)
+  const other = announce(++ownerId, 10 * mebibyte)
+  const arrived = other.arrive(10 * mebibyte)
+  const isHeldUp = other.isWaiting()
+  for (const body of [...slow, other]) body.release()
+  await Promise.allSettled([arrived])
+  expect(isHeldUp).toBe(false)
+})
+
 test('at most four large bodies of one host wait, and those of other hosts do not wait for them', async () => {
   ownerId += 1
   const first = announce(ownerId, 10 * mebibyte)

@@ -8,8 +8,8 @@ import {
   withTimeout,
 } from '../time-limits.ts'
 import type { Db, Session } from './connection.ts'
+import { repeatRead } from './driver/repeated-reads.ts'
 import { busy, isPoolFull } from './errors.ts'
-import { repeatRead } from './repeated-reads.ts'
 
 /** The queues of each database connection, in which its writers take turns within this process. */
 const queues = new WeakMap<Db, KeyedQueue>()

@@ -217,7 +217,7 @@ test.concurrent('a webhook gets at most twenty attempts a second even if its hin
       return newDelivery({ webhook, payload, now, begins: false, trace: null })
     })
     await webhookDeliveryModel(db).insertMany(group)
-    sender.scheduleCheck(actor.hostId)
+    sender.lookAt(actor.hostId)
     await expect.poll(() => times.length).toBe(sent + 8)
     // Waits until the sender has no more work for the webhook, so that it starts over with the next group.
     await sender.drain()

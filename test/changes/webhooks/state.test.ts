@@ -10,6 +10,23 @@ import {
   withLooked,
 } from '../../../src/changes/webhooks/send/in-flight.ts'
 import {
+  atRest,
+  attemptsOf,
+  hasNotedHosts,
+  type SenderState,
+  withAllNoted,
+  withAttempts,
+  withDueNoted,
+  withListing,
+  withLookEnded,
+  withLooksBegun,
+  withNoted,
+  withoutOldAttempts,
+  withPlanned,
+  withRoundBegun,
+  withRoundFailed,
+} from '../../../src/changes/webhooks/send/sender-state.ts'
+import {
   decide,
   failingUntil,
   offAfterFailure,
@@ -224,8 +241,8 @@ test.for([
 })
 
 test('attempts are values: a begin, an end and a look each make new ones', () => {
-  const begun = withBegun(noAttempts, { id: 'one', booking: 1 }, 100)
-  const both = withBegun(begun, { id: 'two', booking: null }, 1100)
+  const begun = withBegun(noAttempts, [{ id: 'one', booking: 1 }], 100)
+  const both = withBegun(begun, [{ id: 'two', booking: null }], 1100)
   const looked = withLooked(both, { is: 'blocked', rest: due })
   const failed = withEnded(looked, { id: 'one', isDelivered: false })
   const delivered = withEnded(failed, { id: 'two', isDelivered: true })
@@ -296,5 +313,160 @@ test.for<[string, WebhookState, boolean, ReturnType<typeof afterEnd>]>([
     'look at once',
   ],
 ])('after an attempt, %s', ([, state, hasFailed, next]) => {
-  expect(afterEnd({ ...noAttempts, state, hasFailed }, now)).toBe(next)
+  expect(afterEnd({ ...noAttempts, state, hasFailed })).toBe(next)
+})
+
+/** Returns the hosts in each state of the diagram. */
+function hostsOf({ areAllNoted, noted, planned, read, lookedAt }: SenderState) {
+  return {
+    areAllNoted,
+    noted: [...noted],
+    planned: [...planned.keys()],
+    read: [...read],
+    lookedAt: [...lookedAt],
+  }
+}
+
+const noHosts = hostsOf(atRest)
+const reading: SenderState = { ...atRest, read: new Set([1, 2]) }
+const looking: SenderState = { ...atRest, lookedAt: new Set([1]) }
+const planning: SenderState = { ...atRest, planned: new Map([[1, later]]) }
+
+test.for<[string, SenderState, Partial<typeof noHosts>]>([
+  ['a host that moves is noted', withNoted(atRest, [1]), { noted: [1] }],
+  ['a host that is noted twice is noted once', withNoted(withNoted(atRest, [1, 2]), [1]), { noted: [1, 2] }],
+  ['all hosts are noted without being listed', withAllNoted(atRest), { areAllNoted: true }],
+  ['once they are listed, they are not listed again', withListing(withAllNoted(atRest)), {}],
+  ['a round reads what is noted', withRoundBegun(withNoted(atRest, [2, 1])), { read: [2, 1] }],
+  [
+    'a round leaves a host that is looked at for a later one',
+    withRoundBegun(withNoted(looking, [1, 2])),
+    { noted: [1], read: [2], lookedAt: [1] },
+  ],
+  ['a host that moves while it is read is noted', withNoted(reading, [1]), { noted: [1], read: [1, 2] }],
+  [
+    'a host with work is looked at, and one without is at rest',
+    withLooksBegun(reading, [2]),
+    { lookedAt: [2] },
+  ],
+  [
+    'a host that moves while it is looked at is noted',
+    withNoted(looking, [1]),
+    { noted: [1], lookedAt: [1] },
+  ],
+  ['a host whose look has ended is at rest', withLookEnded(looking, 1), {}],
+  [
+    'a host that moved during the look stays noted at its end',
+    withLookEnded(withNoted(looking, [1]), 1),
+    { noted: [1] },
+  ],
+  ['after a round that failed, all hosts are noted', withRoundFailed(reading), { areAllNoted: true }],
+  ['a planned look that is not due waits', withDueNoted(planning, () => now), { planned: [1] }],
+  ['a planned look that is due is noted', withDueNoted(planning, () => later), { noted: [1] }],
+  [
+    "each host's own clock decides which look is due",
+    withDueNoted(
+      withPlanned(atRest, [
+        { host: 1, at: now },
+        { host: 2, at: now },
+      ]),
+      (host) => (host === 2 ? later : earlier),
+    ),
+    { noted: [2], planned: [1] },
+  ],
+])('%s', ([, state, hosts]) => {
+  expect(hostsOf(state)).toEqual({ ...noHosts, ...hosts })
+})
+
+test('of several planned looks at a host, the earliest counts', () => {
+  const looks = [later, earlier, now].map((at) => ({ host: 1, at }))
+  expect(withPlanned(atRest, looks).planned.get(1)).toEqual(earlier)
+})
+
+test.for([
+  ['at rest, no round begins', atRest, false],
+  ['for a noted host, a round begins', withNoted(atRest, [1]), true],
+  ['to list all hosts, a round begins', withAllNoted(atRest), true],
+  ['for a planned look alone, no round begins', planning, false],
+] as const)('%s', ([, state, begins]) => {
+  expect(hasNotedHosts(state)).toBe(begins)
+})
+
+const hosts = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
+
+/** Returns a state in which this many webhooks, each of a host of its own, have an attempt in progress. */
+function sendingTo(count: number): SenderState {
+  return hosts(count).reduce(
+    (state, owner_id) =>
+      withAttempts(state, { owner_id, id: owner_id }, (attempts) =>
+        withBegun(attempts, [{ id: 'one', booking: 1 }], 0),
+      ),
+    atRest,
+  )
+}
+
+test.for([
+  { found: 100, sending: 0, looks: 100 },
+  { found: 101, sending: 0, looks: 100 },
+  { found: 100, sending: 500, looks: 100 },
+  // Five webhooks of each host may begin, and a thousand may send.
+  { found: 100, sending: 900, looks: 20 },
+  { found: 100, sending: 996, looks: 0 },
+  { found: 100, sending: 1004, looks: 0 },
+])(
+  'of $found hosts with work, $looks are looked at while $sending webhooks send, and the others are noted',
+  (row) => {
+    const state = withLooksBegun(sendingTo(row.sending), hosts(row.found))
+    expect({ looks: [...state.lookedAt], noted: [...state.noted] }).toEqual({
+      looks: hosts(row.found).slice(0, row.looks),
+      noted: hosts(row.found).slice(row.looks),
+    })
+  },
+)
+
+test('a round reads at most a thousand hosts, and those without room do not hold up the others', () => {
+  const first = withRoundBegun(withNoted(atRest, hosts(1500)))
+  const second = withRoundBegun(withLooksBegun(first, [...first.read]))
+  expect({ first: first.read.size, left: first.noted.size }).toEqual({ first: 1000, left: 500 })
+  expect({ size: second.read.size, from: [...second.read][0] }).toEqual({ size: 1000, from: 1001 })
+})
+
+test('attempts are forgotten a second after their end, unless their host is being read or looked at', () => {
+  const webhook = { owner_id: 1, id: 7 }
+  const begun = withAttempts(atRest, webhook, (before) => withBegun(before, [{ id: 'one', booking: 1 }], 100))
+  const failed = withAttempts(begun, webhook, (before) =>
+    withEnded(before, { id: 'one', isDelivered: false }),
+  )
+  const isKnown = (state: SenderState, at: number) =>
+    attemptsOf(withoutOldAttempts(state, at), webhook) !== noAttempts
+  expect({
+    inFlight: isKnown(begun, 9999),
+    early: isKnown(failed, 1099),
+    late: isKnown(failed, 1100),
+    whileRead: isKnown({ ...failed, read: new Set([1]) }, 9999),
+    whileLookedAt: isKnown({ ...failed, lookedAt: new Set([1]) }, 9999),
+    whileAnotherIs: isKnown({ ...failed, lookedAt: new Set([2]) }, 9999),
+  }).toEqual({
+    inFlight: true,
+    early: true,
+    late: false,
+    whileRead: true,
+    whileLookedAt: true,
+    whileAnotherIs: false,
+  })
+})
+
+test('no event changes a state that is held elsewhere', () => {
+  const before = withNoted(sendingTo(1), [1])
+  const copy = structuredClone(before)
+  withAllNoted(before)
+  withNoted(before, [2])
+  withRoundBegun(before)
+  withLooksBegun(before, [3])
+  withPlanned(before, [{ host: 1, at: now }])
+  withAttempts(before, { owner_id: 1, id: 1 }, (attempts) =>
+    withEnded(attempts, { id: 'one', isDelivered: true }),
+  )
+  withoutOldAttempts(before, 1e9)
+  expect(before).toEqual(copy)
 })

@@ -1,5 +1,5 @@
 import type { InFlight } from '../attempts-store.ts'
-import { type AtEnd, decide, type WebhookState } from './state.ts'
+import { type AtEnd, atEndOf, type WebhookState } from './state.ts'
 
 /** This process's attempts to deliver hints to one webhook. A value: each change makes a new one. */
 export interface WebhookAttempts {
@@ -31,13 +31,12 @@ interface Attempt {
   booking: number | null
 }
 
-/** Returns the attempts after another has begun. */
-export function withBegun(attempts: WebhookAttempts, { id, booking }: Attempt, at: number): WebhookAttempts {
-  return {
-    ...attempts,
-    inFlight: new Map(attempts.inFlight).set(id, booking),
-    startedAt: [...withinSecond(attempts.startedAt, at), at],
-  }
+/** Returns the attempts after others have begun together. */
+export function withBegun(attempts: WebhookAttempts, begun: readonly Attempt[], at: number): WebhookAttempts {
+  const inFlight = new Map(attempts.inFlight)
+  for (const { id, booking } of begun) inFlight.set(id, booking)
+  const startedAt = [...withinSecond(attempts.startedAt, at), ...begun.map(() => at)]
+  return { ...attempts, inFlight, startedAt }
 }
 
 /** Returns the attempts after one of them has ended. */
@@ -51,8 +50,8 @@ export function withEnded(
 }
 
 /** Says what follows the end of the latest attempt. The next attempt after a failure must be planned. */
-export function afterEnd({ state, hasFailed }: WebhookAttempts, now: Date): AtEnd {
-  const { atEnd } = decide(state, now)
+export function afterEnd({ state, hasFailed }: WebhookAttempts): AtEnd {
+  const atEnd = atEndOf(state)
   return atEnd === 'nothing' && hasFailed ? 'look' : atEnd
 }
 

@@ -92,23 +92,40 @@ const pauseOf: Record<Full['of'], number | null> = {
 
 /** Says what happens next to a webhook in the given state. */
 export function decide(state: WebhookState, now: Date): Decision {
+  const atEnd = atEndOf(state)
   switch (state.is) {
     case 'idle':
-      return { next: 'wait', atEnd: state.isAttempting ? 'look' : 'nothing' }
+      return { next: 'wait', atEnd }
     case 'failing':
-      if (state.until > now) return { next: 'wait', atEnd: 'nothing' }
-      return { next: 'turn off', reason: 'failing', atEnd: 'nothing' }
+      if (state.until > now) return { next: 'wait', atEnd }
+      return { next: 'turn off', reason: 'failing', atEnd }
     case 'due':
-      return { next: 'look', inMilliseconds: 0, atEnd: 'look' }
+      return { next: 'look', inMilliseconds: 0, atEnd }
     case 'full': {
       const pause = pauseOf[state.of]
-      if (pause === null) return { next: 'wait', atEnd: 'look' }
-      return { next: 'look', inMilliseconds: pause, atEnd: 'look' }
+      if (pause === null) return { next: 'wait', atEnd }
+      return { next: 'look', inMilliseconds: pause, atEnd }
     }
     case 'blocked':
-      return { ...decide(state.rest, now), atEnd: 'look at once' }
+      return { ...decide(state.rest, now), atEnd }
     case 'off':
-      return { next: 'turn off', reason: state.reason, atEnd: 'nothing' }
+      return { next: 'turn off', reason: state.reason, atEnd }
+  }
+}
+
+/** Says what follows the end of an attempt to a webhook in the given state. */
+export function atEndOf(state: WebhookState): AtEnd {
+  switch (state.is) {
+    case 'idle':
+      return state.isAttempting ? 'look' : 'nothing'
+    case 'due':
+    case 'full':
+      return 'look'
+    case 'blocked':
+      return 'look at once'
+    case 'failing':
+    case 'off':
+      return 'nothing'
   }
 }
 

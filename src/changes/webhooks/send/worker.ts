@@ -79,8 +79,8 @@ export class WebhookWorker {
 
   private async check(): Promise<boolean> {
     if (performance.now() - this.keysCheckBegunAt >= keyCheckMilliseconds) this.checkKeys()
-    // A moved clock makes planned checks due. All other work refreshes the clocks of its own hosts.
-    if (this.sender.hasPlannedChecks()) await this.app.refreshClocks?.()
+    // A moved clock makes planned looks due. All other work refreshes the clocks of its own hosts.
+    if (this.sender.hasPlannedLooks()) await this.app.refreshClocks?.()
     this.sender.resume()
     return true
   }
@@ -103,8 +103,8 @@ export class WebhookWorker {
 
   private follow(): void {
     this.unfollow()
-    this.following = this.app.changes.follow((ownerId) => this.sender.scheduleCheck(ownerId))
-    this.sender.scheduleCheck('any')
+    this.following = this.app.changes.follow((ownerId) => this.sender.lookAt(ownerId))
+    this.sender.lookAt('any')
   }
 
   private unfollow(): void {

@@ -1,5 +1,5 @@
 import { Connection } from 'mongodb/lib/cmap/connection.js'
-import { currentTrace, inSpan } from '../../core/trace.ts'
+import { currentTrace, inSpan } from '../../../core/trace.ts'
 
 const { command: send } = Connection.prototype
 

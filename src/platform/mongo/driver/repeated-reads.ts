@@ -1,5 +1,5 @@
 import { mongo } from 'mongoose'
-import { isRepeatable } from './errors.ts'
+import { isRepeatable } from '../errors.ts'
 
 /*
  * Repeats reads whose server went away. Without this, a read that is in flight when the primary steps down or dies
