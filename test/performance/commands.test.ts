@@ -4,6 +4,7 @@ import { databaseNameOf } from '../../src/platform/mongo/connection.ts'
 import { testApp } from '../support/app.ts'
 import { ownDatabase } from '../support/databases.ts'
 import { readFixture } from '../support/fixtures.ts'
+import { listenToTransactions } from '../support/transactions.ts'
 
 /**
  * The most commands that each request may send to the database, counted by the driver's own monitor, so that no extra
@@ -233,4 +234,21 @@ test('concurrent moves of one host share their statements too', async () => {
   }
   const commands = await commandsOf(send)
   expectShared(commands, ['commitTransaction', 'update bookings', 'insert host_audit'])
+})
+
+// On a machine on which each command takes a fifth of a second, a longer one would outlast MongoDB's limit of 3 s.
+test('no transaction that fills a sandbox has more than ten statements', async () => {
+  const newcomer = await service.actor()
+  const { statements, end } = listenToTransactions(service.live.db)
+  const body = { email: 'ana@example.com', first_name: 'Ana' }
+  const { status } = await newcomer.send('POST', '/sandbox/users', { body })
+  end()
+  const sizes = [...Map.groupBy(statements, ({ transaction }) => transaction).values()].map(
+    ({ length }) => length,
+  )
+  expect({ status, transactions: sizes.length > 5, largest: Math.max(...sizes) <= 10 }).toEqual({
+    status: 201,
+    transactions: true,
+    largest: true,
+  })
 })
