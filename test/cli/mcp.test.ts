@@ -410,6 +410,8 @@ test('a result has at most 40,000 characters, leaves whole rows or sections out,
   const { left_out, markdown } = JSON.parse(text)
   expect(left_out.missing).toEqual([{ path: 'markdown (sections)', count: expect.any(Number) }])
   expect(await (await fetch(`${server.url}/llms-full.txt`)).text()).toContain(markdown)
+  const document = await call('read_guide', { name: '/openapi.json' })
+  expect(document.left_out.note).toContain('"name" of a part: a chapter, one of its sections, or /openapi/')
   const { bookings } = (await call('play_scenario', { name: 'guest-books', count: 20 })).data.played
   const input = { operation_id: 'pollBookings', input: { per_page: 100, include: 'detail' } }
   const page = await client.callTool({ name: 'call_sandbox', arguments: input })
