@@ -27,7 +27,7 @@ import { type ProcessIdentity, stateOf, thisProcess } from './process-identity.t
  * - **Elsewhere, a claim ends 60 s after it was last renewed.** Both times are the file system's: that of the claim and
  *   that of the own one, which was just made. Clocks of hosts do not count.
  * - **A process that was paused notices.** Whoever ends a claim moves it away, looks once more whether it was renewed,
- *   and puts it back if so. Its holder reads it before each step and, if the last renewal is long ago, renews it first.
+ *   and puts it back if so; in between, others see that it was renewed. Its holder reads it before each step and, if the last renewal is long ago, renews it first.
  */
 
 /** How often a claim is renewed. */
@@ -209,8 +209,12 @@ async function findOthers(folder: string, prefix: string, own: OwnClaim): Promis
     const path = join(folder, name)
     const found = await readClaim(name, path)
     if (found === null) continue
-    if (Object.values(unfinished).some((ending) => name.endsWith(ending))) {
+    if (name.endsWith(unfinished.made)) {
       if (!isRenewed(found, own)) await rm(path, { force: true })
+    } else if (name.endsWith(unfinished.ended)) {
+      // It was renewed just before it was moved, so whoever moved it is about to put it back.
+      if (isAlive(found, own)) living.push(found)
+      else await rm(path, { force: true })
     } else if (isAlive(found, own) || !(await end(found))) living.push(found)
   }
   return living

@@ -37,6 +37,7 @@ export async function fetchDocument(
 export async function fetchText(address: string, stop?: AbortSignal): Promise<string> {
   keepFromProxy(address)
   return readAddress(address, stop).catch((cause) => {
+    if (cause instanceof UsageError) throw cause
     throw new UsageError(`Cannot read ${address}: ${describeNetworkError(cause)}; check PARTNER_BASE_URL`)
   })
 }
@@ -45,5 +46,7 @@ async function readAddress(address: string, stop: AbortSignal | undefined): Prom
   const timeout = AbortSignal.timeout(timeoutMilliseconds)
   const signal = stop ? AbortSignal.any([stop, timeout]) : timeout
   const response = await fetch(address, { redirect: 'manual', signal })
-  return response.text()
+  const text = await response.text()
+  if (!response.ok) throw new UsageError(`Cannot read ${address}: the response is ${response.status}`)
+  return text
 }

@@ -8,8 +8,11 @@ interface Place {
   methods: Set<string>
 }
 
-/** Paths whose existence depends on a setting or a token; a request with another method learns nothing about them. */
-const unannounced = ['/metrics', '/.well-known/security.txt']
+/**
+ * Routes that announce no methods. The existence of the first two depends on a setting or a token, and the last one
+ * takes every path that begins with two slashes, such as `//v1/users`, of which nearly none exists.
+ */
+const unannounced = ['/metrics', '/.well-known/security.txt', '//*']
 
 /**
  * Returns a function that returns the methods of the routes at a path, in alphabetical order: none if there is no such

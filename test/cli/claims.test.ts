@@ -1,8 +1,18 @@
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import {
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { claimFile, NoClaimError } from '../../cli/partner/file-claim.ts'
+import { claimFile, FileClaimedError, NoClaimError } from '../../cli/partner/file-claim.ts'
 import { type Actor, seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { commandLine } from '../support/command-line.ts'
 import { feedPoller } from '../support/feed-poller.ts'
@@ -225,10 +235,50 @@ test('claims that were never finished are removed once they are old', async () =
   const claim = await claimFile(file)
   const [path = ''] = await claimsIn(folder)
   await claim.release()
-  for (const ending of ['.new', '.ended']) await writeFile(`${path}${ending}`, '')
+  await writeFile(`${path}.new`, '')
   await (await claimFile(file)).release()
   const recent = (await claimsIn(folder)).length
+  await writeFile(`${path}.ended`, '')
   await age(folder, 61)
   await (await claimFile(file)).release()
-  expect({ recent, old: (await claimsIn(folder)).length }).toEqual({ recent: 2, old: 0 })
+  expect({ recent, old: (await claimsIn(folder)).length }).toEqual({ recent: 1, old: 0 })
 })
+
+test('a claim that was renewed while somebody moved it away still counts', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'partner-claims-'))
+  const file = join(folder, 'file')
+  const claim = await claimFile(file)
+  const [path = ''] = await claimsIn(folder)
+  const text = await readFile(path, 'utf8')
+  await claim.release()
+  const elsewhere = { ...JSON.parse(text), host: 'web-2', place: 'elsewhere' }
+  await writeFile(`${path}.ended`, JSON.stringify(elsewhere))
+  await expect(claimFile(file, 0)).rejects.toThrow(FileClaimedError)
+  await rename(`${path}.ended`, path)
+  await expect(claimFile(file, 0)).rejects.toThrow(FileClaimedError)
+})
+
+test.each([['a file'], ['a file that does not exist yet']])(
+  'a poll by a symbolic link to %s and one by the file itself never run together, and the link stays',
+  async (kind) => {
+    const { poller } = await threeChanges()
+    const link = join(poller.home, 'link.json')
+    await symlink('state.json', link)
+    if (kind === 'a file') expect(await poller.run('--once')).toMatchObject({ code: 0 })
+    const since = ['--since', '2000-01-01 00:00:00']
+    const first = poller.start('--state', link, '--interval', '1h', ...since)
+    onTestFinished(() => first.kill('SIGKILL'))
+    await first.stdout.getReader().read()
+    expect(await poller.run('--once', ...since)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`Another poll (process ${first.pid}) is using`),
+    })
+    first.kill('SIGTERM')
+    expect({ code: await first.exited, target: await readlink(link) }).toEqual({
+      code: 0,
+      target: 'state.json',
+    })
+    expect(await poller.run('--once')).toEqual({ code: 0, stdout: '', stderr: '' })
+  },
+)

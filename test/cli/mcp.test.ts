@@ -340,6 +340,27 @@ test('arguments that are JSON text or null are taken as what the tool wants, and
   expect(await messageOf('set_faults', { rules: {} })).toBe(
     'Argument "rules": send a list of objects, not an object',
   )
+  expect(await messageOf('set_faults', { rules: [{ fault: 'slow' }, 1] })).toBe(
+    'Argument "rules": send a list of objects, not a list with a number',
+  )
+  expect(await messageOf('get_health', { constructor: 1 })).toBe(
+    'Argument "constructor" is unknown: send live',
+  )
+})
+
+test('an empty id reaches no other operation, null is the usual provider, and a search may look like a list', async () => {
+  const { key } = await service.actor()
+  const { call } = await agent([], key)
+  const sandbox = (operation_id: string, input: object) => call('call_sandbox', { operation_id, input })
+  await sandbox('createUser', { email: 'ana@example.com', first_name: 'Ana' })
+  expect(await sandbox('getListing', { id: '' })).toMatchObject({
+    isError: true,
+    error: { message: '"id" of getListing is missing' },
+  })
+  expect(await sandbox('pollBookings', { provider: null })).toMatchObject({ isError: false, status: 200 })
+  await sandbox('updateListing', { id: 2001, name: 'Casa 1' })
+  const named = async (q: string) => (await sandbox('listListings', { q })).data.length
+  expect([await named('1'), await named('[1]')]).toEqual([1, 0])
 })
 
 test('in a query, a list becomes a repeated parameter, null is left out, and an object is refused', async () => {
@@ -374,6 +395,10 @@ test('read_guide accepts every link of the guide', async () => {
   expect(refused).toEqual([])
   const { markdown } = await call('read_guide', { name: '/guide/command-line.md#proxies' })
   expect(markdown).toMatch(/^## Proxies/)
+  expect(await call('read_guide', { name: '/openapi/nope.json' })).toMatchObject({
+    isError: true,
+    error: { message: `Cannot read ${server.url}/openapi/nope.json: the response is 404` },
+  })
 })
 
 test('a result has at most 40,000 characters, leaves whole rows or sections out, and says how to get them', async () => {
@@ -385,6 +410,8 @@ test('a result has at most 40,000 characters, leaves whole rows or sections out,
   const { left_out, markdown } = JSON.parse(text)
   expect(left_out.missing).toEqual([{ path: 'markdown (sections)', count: expect.any(Number) }])
   expect(await (await fetch(`${server.url}/llms-full.txt`)).text()).toContain(markdown)
+  const document = await call('read_guide', { name: '/openapi.json' })
+  expect(document.left_out.note).toContain('"name" of a part: a chapter, one of its sections, or /openapi/')
   const { bookings } = (await call('play_scenario', { name: 'guest-books', count: 20 })).data.played
   const input = { operation_id: 'pollBookings', input: { per_page: 100, include: 'detail' } }
   const page = await client.callTool({ name: 'call_sandbox', arguments: input })

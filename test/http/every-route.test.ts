@@ -355,6 +355,16 @@ test.each(['/', '/guide', '/docs', '/openapi.json', '/healthz', '/console', '/ll
   },
 )
 
+test.each(['//v1/users', '//sandbox/bookings', '//npm/x'])(
+  'POST %s names no methods, because a path with two slashes hardly ever exists',
+  async (path) => {
+    const refused = await service.send('POST', path)
+    expectError(refused, 404, 'not_found')
+    expect(refused.body.error.message).toBe('No such route; see /llms.txt')
+    expect(refused.headers.get('allow')).toBeNull()
+  },
+)
+
 test.each(tried.filter(({ method }) => method === 'DELETE'))(
   '$method $path deletes nothing at a path that ends in a slash or in dot segments',
   async ({ method, path }) => {

@@ -19,23 +19,30 @@ interface Wanted {
 export function prepareArguments({ properties, required = [] }: Wanted, given: unknown): Fields {
   const found = Object.entries((given ?? {}) as Fields)
     .filter(([name, value]) => value !== null || required.includes(name) || !Object.hasOwn(properties, name))
-    .map(([name, value]) => [name, valueFor(properties[name], value)])
+    .map(([name, value]) => [name, valueFor(schemaOf(properties, name), value)])
   return Object.fromEntries(found)
 }
 
 /** Returns the error for prepared arguments that the schema refuses; it says what was sent and what to send. */
 export function argumentError({ properties, required = [] }: Wanted, input: Fields): UsageError {
   for (const [name, value] of Object.entries(input)) {
-    const wanted = properties[name]
+    const wanted = schemaOf(properties, name)
     if (!wanted) {
       const names = Object.keys(properties).join(', ')
       return new UsageError(`Argument "${name}" is unknown: ${names ? `send ${names}` : 'send none'}`)
     }
     if (!Value.Check(wanted, value))
-      return new UsageError(`Argument "${name}": send ${describeType(wanted)}, not ${describeValue(value)}`)
+      return new UsageError(
+        `Argument "${name}": send ${describeType(wanted)}, not ${describeRefused(wanted, value)}`,
+      )
   }
   const missing = required.find((name) => input[name] === undefined) ?? ''
   return new UsageError(`Argument "${missing}" is missing: send ${describeType(properties[missing])}`)
+}
+
+/** Returns the schema of an argument; undefined for a name that every object has, such as `constructor`. */
+function schemaOf(properties: TProperties, name: string): TSchema | undefined {
+  return Object.hasOwn(properties, name) ? properties[name] : undefined
 }
 
 /** Returns what text stands for if the schema does not want text; any other value unchanged. */
@@ -60,6 +67,13 @@ const typeNames: Record<string, string> = {
 function describeType(schema: TSchema | undefined): string {
   if (schema?.type === 'array' && schema.items?.type === 'string') return 'a list of strings'
   return typeNames[schema?.type ?? ''] ?? 'another value'
+}
+
+/** Returns in words what the schema refuses: the kind of the value or, in a list, of the first wrong element. */
+function describeRefused(schema: TSchema, value: unknown): string {
+  if (schema.type !== 'array' || !Array.isArray(value)) return describeValue(value)
+  const wrong: unknown = value.find((one) => !Value.Check(schema.items, one))
+  return `a list with ${describeValue(wrong)}`
 }
 
 /** Returns the kind of a value in words. */

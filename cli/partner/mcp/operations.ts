@@ -43,19 +43,24 @@ function listOperations({ paths }: Json): Operation[] {
  * @throws UsageError if a path parameter is missing or a name is unknown
  */
 export function splitInput({ id, path, described }: Operation, input: Record<string, unknown>) {
-  const { provider = supportedProvider, ...given } = input
+  const { provider, ...given } = input
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = name === 'provider' ? provider : given[name]
+    const value = name === 'provider' ? (provider ?? supportedProvider) : given[name]
     if (typeof value === 'object' && value !== null)
       throw new UsageError(`"${name}" of ${id}: send a string or a number, not ${describeValue(value)}`)
-    if (value === undefined || value === null) throw new UsageError(`"${name}" of ${id} is missing`)
+    // Without a last segment, the path would be that of another operation.
+    if (value === undefined || value === null || value === '')
+      throw new UsageError(`"${name}" of ${id} is missing`)
     return encodeURIComponent(`${value}`)
   })
   const others = Object.entries(given).filter(([name]) => !path.includes(`{${name}}`))
-  const isQuery = ([name]: [string, unknown]) =>
-    described.parameters.some((one: Json) => one.in === 'query' && one.name === name)
-  const query = others.filter(isQuery).map(([name, value]) => [name, queryValue(name, value)])
-  const rest = others.filter((one) => !isQuery(one))
+  const schemas = new Map<string, Json>()
+  for (const { in: place, name, schema } of described.parameters)
+    if (place === 'query') schemas.set(name, schema)
+  const query = others
+    .filter(([name]) => schemas.has(name))
+    .map(([name, value]) => [name, queryValue(name, value, schemas.get(name))])
+  const rest = others.filter(([name]) => !schemas.has(name))
   if (rest[0] && !described.requestBody) throw new UsageError(`"${rest[0][0]}" is unknown to ${id}`)
   const body = described.requestBody ? { body: Object.fromEntries(rest) } : {}
   return { path: filled, query: Object.fromEntries(query), ...body }
@@ -64,13 +69,14 @@ export function splitInput({ id, path, described }: Operation, input: Record<str
 type QueryValue = NonNullable<RequestOptions['query']>[string]
 
 /**
- * Returns a value for the query: a list becomes a repeated parameter, and null is left out (decisions §27). A list may
- * have been sent as its JSON text, because some agents do that.
+ * Returns a value for the query: a list becomes a repeated parameter, and null is left out (decisions §27). Where the
+ * schema wants a list, it may have been sent as its JSON text, because some agents do that.
  *
  * @throws UsageError for an object, which a query cannot have
  */
-function queryValue(name: string, value: unknown): QueryValue {
-  const parsed = typeof value === 'string' && value.startsWith('[') ? parseJson(value) : undefined
+function queryValue(name: string, value: unknown, schema: Json): QueryValue {
+  const mayBeList = schema?.type === 'array' && typeof value === 'string'
+  const parsed = mayBeList ? parseJson(value) : undefined
   const given = Array.isArray(parsed) ? parsed : value
   for (const one of [given].flat())
     if (typeof one === 'object' && one !== null)

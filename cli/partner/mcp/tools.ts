@@ -173,7 +173,11 @@ export const tools = {
     async ({ name }, { base }, signal) => {
       const wanted = name === undefined ? undefined : findLinked(name, base)
       if (wanted === undefined || 'chapters' in wanted) return { chapters: listChapters() }
-      if ('file' in wanted) return { markdown: await fetchText(wanted.file, signal) }
+      if ('file' in wanted)
+        return {
+          markdown: await fetchText(wanted.file, signal),
+          [narrowing]: '"name" of a part: a chapter, one of its sections, or /openapi/<operationId>.json',
+        }
       return wanted
     },
   ),

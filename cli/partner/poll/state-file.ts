@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs'
-import { mkdir, readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { mkdir, readFile, readlink, realpath } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { isVersion } from '../../../client/src/index.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { isMissingFile, reasonOf } from '../../shared/file-errors.ts'
@@ -68,10 +68,11 @@ export async function openCheckpoint(
   followed: FollowedFeed,
   { path, since }: { path?: string | undefined; since?: string | undefined },
 ): Promise<Checkpoint> {
-  const file = path ?? join(requireStateFolder(), defaultName(followed))
-  await mkdir(dirname(file), { recursive: true }).catch((error) => {
-    throw cannotWrite(file, error)
+  const named = path ?? join(requireStateFolder(), defaultName(followed))
+  await mkdir(dirname(named), { recursive: true }).catch((error) => {
+    throw cannotWrite(named, error)
   })
+  const file = await targetOf(named)
   const claim = await claimState(file)
   try {
     const state = await readState(file)
@@ -97,6 +98,21 @@ export async function openCheckpoint(
   } catch (error) {
     await claim.release()
     throw error
+  }
+}
+
+/**
+ * Returns the file that a symbolic link leads to, also if that file does not exist yet; any other file unchanged.
+ * Otherwise, a poll by the link and one by the file would have different claims, and the first would replace the link.
+ */
+async function targetOf(file: string): Promise<string> {
+  const target = await readlink(file).catch(() => undefined)
+  if (target === undefined) return file
+  try {
+    return await realpath(file)
+  } catch (error) {
+    if (!isMissingFile(error)) throw new Error(`Cannot read the state file "${file}": ${reasonOf(error)}`)
+    return targetOf(resolve(dirname(file), target))
   }
 }
 

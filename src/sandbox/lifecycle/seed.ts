@@ -74,15 +74,17 @@ export async function seedSandbox(sandbox: FreshSandbox, start: ClockStart): Pro
   for (const write of data.rates) await seedRates(sandbox, write)
 }
 
-/** Runs changes in one transaction, because commits are costly and nothing else writes to the sandbox yet. */
-function runAll(
+/**
+ * Runs each change in a transaction of its own. One transaction for all of them would need fewer commits, but on a busy
+ * machine its many commands would outlast MongoDB's limit for a transaction, again and again, and the key's first write
+ * would get a 500.
+ */
+async function runAll(
   db: Db,
   sandboxId: number,
   changes: ((session: Session) => Promise<unknown>)[],
 ): Promise<void> {
-  return inTransaction(db, `sandbox/${sandboxId}`, async (session) => {
-    for (const change of changes) await change(session)
-  })
+  for (const change of changes) await inTransaction(db, `sandbox/${sandboxId}`, change)
 }
 
 function userOf(sandbox: FreshSandbox, { id, body }: (typeof users)[0]) {
