@@ -106,10 +106,16 @@ function meaningsIn(language: string, claims: Claims = new Map()): string[] {
   return [...claims].filter(([, languages]) => languages.has(language)).map(([code]) => code)
 }
 
-/** Returns what a name means: a country, or for each language in which it means one country, `language=code`. */
-function meaningOf(claims: Claims): string {
+/**
+ * Returns what a name means: a country, or for each language in which it means one country, `language=code`.
+ *
+ * @param owner the country that has the name, in upper case, as its three-letter code; undefined if none has
+ */
+function meaningOf(claims: Claims, owner: string | undefined): string {
   const [only, ...others] = claims.keys()
-  if (others.length === 0) return only as string
+  // `Nga` is Russia in Vietnamese, but a form that spoils the case of codes may mean Nigeria.
+  const isClear = others.length === 0 && (owner === undefined || owner === only)
+  if (isClear) return only as string
   const languages = [...new Set([...claims.values()].flatMap((one) => [...one]))].sort()
   const choices: string[] = []
   for (const language of languages) {
@@ -122,7 +128,8 @@ function meaningOf(claims: Claims): string {
 function makeTable(): string {
   const claims = readRuntime()
   addPackage(claims)
-  const lines = [...claims].map(([name, claimed]) => `${name}\t${meaningOf(claimed)}`)
+  const owners = new Map(codes.map(([alpha2, alpha3]) => [comparable(alpha3), alpha2]))
+  const lines = [...claims].map(([name, claimed]) => `${name}\t${meaningOf(claimed, owners.get(name))}`)
   for (const [alpha2, alpha3] of codes) lines.push(`${alpha2}\t${alpha2}`, `${alpha3}\t${alpha2}`)
   // The header sorts before every name.
   return `${[headerOf(process.versions.icu), ...lines].sort().join('\n')}\n`

@@ -1,6 +1,5 @@
 import type { CommandStartedEvent } from 'mongodb'
 import { expect, inject, test } from 'vitest'
-import { toVersion } from '../../src/host-clock/format.ts'
 import { databaseNameOf } from '../../src/platform/mongo/connection.ts'
 import { seedBooking, testApp } from '../support/app.ts'
 import { ownDatabase } from '../support/databases.ts'
@@ -98,7 +97,6 @@ await seedBooking(reader)
 const unread = await reader.send('GET', `${provider}/bookings`)
 const end = encodeURIComponent(unread.body.data.Bookings.at(-1).version)
 const nights = `listing_id=${stay.listing_id}&start_date=2031-01-01&end_date=2031-01-31`
-
 
 /** Each request's name, its budget of commands and a function that sends it. */
 const requests: [name: string, budget: number, send: () => Promise<{ status: number }>][] = [
