@@ -104,8 +104,8 @@ const rows: Row[] = [
   ['a discount that starts a night too late', 'nights >= length', 'nights > length', 'bookings'],
   [
     'a move without its audit entry',
-    'actor: isSandbox ? null : partnerActor(caller)',
-    'actor: isSandbox ? partnerActor(caller) : null',
+    'actor: caller.isSandbox ? null : partnerActor(caller)',
+    'actor: caller.isSandbox ? partnerActor(caller) : null',
     'bookings',
   ],
   [
