@@ -9,7 +9,7 @@ import { openApiDocument } from '../src/pages/docs/openapi.ts'
 import { downloadsFolder } from '../src/pages/downloads/files.ts'
 import { openLog } from '../src/platform/log.ts'
 import { Metrics } from '../src/process/metrics.ts'
-import type { SandboxContext } from '../src/sandbox/context.ts'
+import type { SandboxContext } from '../src/sandbox/sandbox-context.ts'
 
 /**
  * Generates the files that partners download: the collections, from the OpenAPI document, and the packages. Runs

@@ -20,9 +20,13 @@ import {
   requireEmptyFolder,
   requireNotRunning,
   restoreEmbedded,
-} from '../../src/platform/mongo/embedded-backup.ts'
-import { isAnyLeaseHeld } from '../../src/platform/mongo/lease.ts'
-import { FutureSchemaError, latestVersion, readSchemaState } from '../../src/platform/mongo/schema-version.ts'
+} from '../../src/platform/mongo/server/embedded-backup.ts'
+import {
+  FutureSchemaError,
+  latestVersion,
+  readSchemaState,
+} from '../../src/platform/mongo/server/schema-version.ts'
+import { isAnyLeaseHeld } from '../../src/platform/mongo/turns/lease.ts'
 import { sandboxDatabase } from '../../src/sandbox/store.ts'
 import { command, positional } from '../shared/command.ts'
 import { UsageError } from '../shared/errors.ts'

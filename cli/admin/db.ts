@@ -9,8 +9,8 @@ import {
   type PlannedStep,
   planMigration,
   repairIndexes,
-} from '../../src/platform/mongo/migrations.ts'
-import { readSchemaState } from '../../src/platform/mongo/schema-version.ts'
+} from '../../src/platform/mongo/server/migrations.ts'
+import { readSchemaState } from '../../src/platform/mongo/server/schema-version.ts'
 import { sandboxDatabase } from '../../src/sandbox/store.ts'
 import { command, flag } from '../shared/command.ts'
 import { note, print, showFindings, table } from '../shared/output.ts'

@@ -5,7 +5,7 @@ import { isCalendarDate, toDay, toTimestamp } from '../../src/core/clock.ts'
 import { DomainError } from '../../src/core/errors.ts'
 import { release } from '../../src/operations/release.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'
-import { latestVersion, readSchemaState } from '../../src/platform/mongo/schema-version.ts'
+import { latestVersion, readSchemaState } from '../../src/platform/mongo/server/schema-version.ts'
 import { findBookingsOfUser } from '../../src/stays/bookings/store.ts'
 import { guestsWithStaysEndedBefore } from '../../src/stays/guests/ended-stays.ts'
 import {

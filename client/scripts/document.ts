@@ -6,7 +6,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import { readConfig } from '../../src/core/config.ts'
 import { openApiDocument } from '../../src/pages/docs/openapi.ts'
 import { Metrics } from '../../src/process/metrics.ts'
-import type { SandboxContext } from '../../src/sandbox/context.ts'
+import type { SandboxContext } from '../../src/sandbox/sandbox-context.ts'
 
 /** Returns the OpenAPI document that the service serves, generated from its routes without a database or a port. */
 export function readDocument() {

@@ -10,7 +10,7 @@ import {
   responseObject,
   text,
   withTitle,
-} from '../http/schema/fields.ts'
+} from '../http/input/schema/fields.ts'
 import { bookingStatus, type StatusWord } from '../stays/bookings/status.ts'
 import { profiles } from './course/cases.ts'
 

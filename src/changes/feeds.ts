@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TProperties, Type } from '@sinclair/typebox'
 import type { Counter } from '../host-clock/model.ts'
-import { dateInQuery, idInQuery } from '../http/schema/fields.ts'
+import { dateInQuery, idInQuery } from '../http/input/schema/fields.ts'
 import { findListing } from '../inventory/listings/store.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import type { FollowingAll } from '../platform/mongo/following.ts'

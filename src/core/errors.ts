@@ -16,7 +16,7 @@ export interface Problem {
   message: string
 }
 
-/** Kinds of errors in domain terms. Only `http/error-response.ts` maps them to HTTP statuses. */
+/** Kinds of errors in domain terms. Only `http/answer/error-response.ts` maps them to HTTP statuses. */
 export type ErrorKind =
   | 'validation'
   | 'invalid_ids'

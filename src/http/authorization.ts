@@ -1,10 +1,10 @@
 import { DomainError, rateLimited, UnusableKeyError } from '../core/errors.ts'
 import { minuteMilliseconds } from '../platform/rate-limiter.ts'
 import type { LimitState, RateWindow } from './access.ts'
-import { clientNetwork, requireNetwork } from './client-address.ts'
 import type { AppContext, Authorization } from './context.ts'
+import { clientNetwork, requireNetwork } from './input/client-address.ts'
+import { repeatedValues } from './input/repeated-headers.ts'
 import { type Permission, requirePermission } from './permissions.ts'
-import { repeatedValues } from './repeated-headers.ts'
 import type { RequestFacts } from './request.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { currentTrace } from '../core/trace.ts'
 import type { AppContext } from './context.ts'
-import { IncomingBody } from './incoming-body.ts'
+import { IncomingBody } from './input/incoming-body.ts'
+import { mayStayUnread } from './input/unread-body.ts'
 import type { RequestFacts } from './request.ts'
-import { mayStayUnread } from './unread-body.ts'
 
 /*
  * The facts about a request are one value, which is made here when the request arrives. Elysia hands it on, in its

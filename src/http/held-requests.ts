@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import type { Slot, Slots } from '../platform/shared.ts'
+import type { Slot, Slots } from '../platform/slots.ts'
 import type { RequestFacts } from './request.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { mayContainApiKey } from './api-key-format.ts'
-import { isIdText, isSlug } from './path-ids.ts'
-import { supportedProvider } from './provider.ts'
+import { mayContainApiKey } from './input/api-key-format.ts'
+import { isIdText, isSlug } from './input/path-ids.ts'
+import { supportedProvider } from './input/provider.ts'
 
 /** Format checks for the path parameters that are not ids. */
 const parameterFormats: Record<string, (value: string) => boolean> = {

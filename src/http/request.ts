@@ -1,6 +1,6 @@
 import type { Trace } from '../core/trace.ts'
 import type { Access, LimitState } from './access.ts'
-import type { IncomingBody } from './incoming-body.ts'
+import type { IncomingBody } from './input/incoming-body.ts'
 import type { Permission } from './permissions.ts'
 
 /** The sender of an authorized request. */

@@ -3,13 +3,13 @@ import { type TypeCheck, TypeCompiler } from '@sinclair/typebox/compiler'
 import { Elysia } from 'elysia'
 import type { Problem } from '../core/errors.ts'
 import type { Access } from './access.ts'
+import { documentAccess } from './answer/route-documentation.ts'
 import type { AppContext } from './context.ts'
-import type { PathIds } from './path-ids.ts'
+import type { PathIds } from './input/path-ids.ts'
+import { queryFormOf } from './input/query.ts'
+import type { RequestSchema } from './input/schema/fields.ts'
 import { type Route, serve } from './pipeline.ts'
-import { queryFormOf } from './query.ts'
 import type { Accepted, Arrival, RequestFacts, Sent, Unchecked } from './request.ts'
-import { documentAccess } from './route-documentation.ts'
-import type { RequestSchema } from './schema/fields.ts'
 
 /** The schemas of a route's successful responses, by status. */
 type Responses = Record<number, TSchema>

@@ -1,7 +1,7 @@
 import { currentTraceparent } from '../core/trace.ts'
-import type { Traced } from '../platform/mongo/batches.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
-import { inTransaction } from '../platform/mongo/transactions.ts'
+import type { Traced } from '../platform/mongo/turns/batches.ts'
+import { inTransaction } from '../platform/mongo/turns/transactions.ts'
 
 /** A kind of write, which is declared once beside its feature. */
 export interface Write<App, Input, Request, Result> {

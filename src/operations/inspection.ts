@@ -3,7 +3,7 @@ import { describeSkew, maxSkewSeconds } from '../core/clock.ts'
 import { measureSkew } from '../platform/mongo/clock-watch.ts'
 import { compareIndexes, type IndexDifference } from '../platform/mongo/collections.ts'
 import { type Db, runOnMember } from '../platform/mongo/connection.ts'
-import { latestVersion, type Release, readSchemaState } from '../platform/mongo/schema-version.ts'
+import { latestVersion, type Release, readSchemaState } from '../platform/mongo/server/schema-version.ts'
 
 /**
  * Checks that the database meets the service's requirements: schema, indexes, healthy members, a short transaction

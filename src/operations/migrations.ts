@@ -1,4 +1,4 @@
-import type { Migration } from '../platform/mongo/schema-version.ts'
+import type { Migration } from '../platform/mongo/server/schema-version.ts'
 
 /**
  * All migrations since the first release, oldest first. A release that changes how data is stored adds a migration. A

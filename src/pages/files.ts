@@ -1,6 +1,6 @@
 import { NotFoundError } from 'elysia'
-import { type CachedContent, cachedContent } from '../http/cached-content.ts'
-import { agentsLink, strictPagePolicy } from '../http/security-headers.ts'
+import { type CachedContent, cachedContent } from '../http/answer/cached-content.ts'
+import { agentsLink, strictPagePolicy } from '../http/answer/security-headers.ts'
 
 /** The pages' files, by path. */
 export type Files = Record<string, CachedContent>

@@ -1,4 +1,4 @@
-import { MemorySlots, noCache, type SharedCache, type Slots } from './shared.ts'
+import { MemorySlots, noCache, type SharedCache, type Slots } from './slots.ts'
 
 /** Length of the window in which requests are counted per API key and per client address. */
 export const minuteMilliseconds = 60_000

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
+import { jsonContentType } from '../http/answer/envelope.ts'
 import type { AppContext } from '../http/context.ts'
-import { jsonContentType } from '../http/envelope.ts'
 import { cacheFor, withTimeoutOrNull } from '../platform/time-limits.ts'
 import type { StopReason } from './shutdown.ts'
 

@@ -1,12 +1,12 @@
 import type { Access } from '../http/access.ts'
-import { Confirmation, created, Envelope, ok } from '../http/envelope.ts'
+import { Confirmation, created, Envelope, ok } from '../http/answer/envelope.ts'
 import { routes } from '../http/route.ts'
 import { findBooking } from '../stays/bookings/store.ts'
 import { replyAsGuest } from '../stays/messages/conversation.ts'
 import { MessageCreate, MessageSent } from '../stays/messages/schema.ts'
 import { metaOfSend, serializeMessage } from '../stays/messages/serialize.ts'
-import type { SandboxContext } from './context.ts'
 import { clearSandboxes } from './lifecycle/end.ts'
+import type { SandboxContext } from './sandbox-context.ts'
 
 /**
  * Routes that the sandbox has in addition to the routes of `/v1`. They clear the sandbox, and reply as a guest so that

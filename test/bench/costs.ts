@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler } from '@sinclair/typebox/compiler'
 import { FeedPage, FeedPagination } from '../../src/changes/feed/schema.ts'
-import { Envelope } from '../../src/http/envelope.ts'
+import { Envelope } from '../../src/http/answer/envelope.ts'
 import { burst, compare, residentMebibytes } from './load.ts'
 import { medianMilliseconds } from './measure.ts'
 import type { BenchServers } from './servers.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { openEmbeddedMongod } from '../../src/platform/mongo/embedded.ts'
+import { openEmbeddedMongod } from '../../src/platform/mongo/server/embedded.ts'
 import { startService } from '../support/processes.ts'
 import { startRedis } from '../support/redis.ts'
 import { cpuSeconds, residentMebibytes } from './load.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { toVersion } from '../../src/host-clock/format.ts'
 import { advanceHostClock, startHostClock, versionAt } from '../../src/host-clock/store.ts'
-import { inTransaction } from '../../src/platform/mongo/transactions.ts'
+import { inTransaction } from '../../src/platform/mongo/turns/transactions.ts'
 import { testApp } from '../support/app.ts'
 
 const { db } = (await testApp()).live

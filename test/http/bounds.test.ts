@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { mintKey } from '../../src/access/keys/store.ts'
-import { BodyBudget } from '../../src/http/body-budget.ts'
-import { pacedStream } from '../../src/http/send.ts'
+import { pacedStream } from '../../src/http/answer/send.ts'
+import { BodyBudget } from '../../src/http/input/body-budget.ts'
 import { testApp } from '../support/app.ts'
 import { runs } from '../support/soak.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/core/config.ts'
-import { ConnectionAges } from '../../src/http/connection-ages.ts'
+import { ConnectionAges } from '../../src/process/connection-ages.ts'
 import { compose } from '../../src/process/wiring.ts'
 import { makeActor, sender, testEnvironment } from '../support/app.ts'
 import { onScopeEnd, ownDatabase } from '../support/databases.ts'

@@ -1,8 +1,8 @@
 import pino from 'pino'
 import { expect, test } from 'vitest'
 import { createApiKey } from '../../src/access/keys/secret.ts'
-import { toErrorResponse } from '../../src/http/error-response.ts'
-import { IncomingBody } from '../../src/http/incoming-body.ts'
+import { toErrorResponse } from '../../src/http/answer/error-response.ts'
+import { IncomingBody } from '../../src/http/input/incoming-body.ts'
 import { logOptions } from '../../src/platform/log.ts'
 import { testApp } from '../support/app.ts'
 

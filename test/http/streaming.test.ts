@@ -1,6 +1,6 @@
 import pino from 'pino'
 import { expect, test } from 'vitest'
-import { streamJson, UnreadResponses } from '../../src/http/send.ts'
+import { streamJson, UnreadResponses } from '../../src/http/answer/send.ts'
 
 const log = pino({ level: 'silent' })
 const context = () => ({ set: { headers: { 'x-request-id': 'r' } }, caller: { keyId: 1, isSandbox: false } })

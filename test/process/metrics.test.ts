@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
 import { updateKey } from '../../src/access/keys/store.ts'
-import { inTransaction } from '../../src/platform/mongo/transactions.ts'
+import { inTransaction } from '../../src/platform/mongo/turns/transactions.ts'
 import { enqueueJob } from '../../src/platform/outbox/outbox.ts'
 import { seedBooking, testApp, testEnvironment } from '../support/app.ts'
 import { ownDatabase } from '../support/databases.ts'

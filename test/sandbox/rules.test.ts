@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest'
-import { chooseRule } from '../../src/sandbox/faults/choose.ts'
+import { chooseRule } from '../../src/sandbox/faults/choose-fault.ts'
 import { countedRule, type FaultRule, timedRule } from '../../src/sandbox/faults/rule.ts'
 import { secondsUntilFill } from '../../src/sandbox/lifecycle/fills.ts'
 

@@ -1,5 +1,5 @@
 import { test } from 'vitest'
-import { leaseModel } from '../../src/platform/mongo/lease.ts'
+import { leaseModel } from '../../src/platform/mongo/turns/lease.ts'
 import { sandboxModel } from '../../src/sandbox/model.ts'
 import { messageModel } from '../../src/stays/messages/model.ts'
 import { type Actor, seedBooking, testApp } from '../support/app.ts'

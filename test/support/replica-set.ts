@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { mongo } from 'mongoose'
-import { findMongod } from '../../src/platform/mongo/mongod.ts'
+import { findMongod } from '../../src/platform/mongo/server/mongod.ts'
 import { freePort } from '../../src/platform/process.ts'
 
 interface Member {

@@ -1,8 +1,8 @@
 import { toTimestamp } from '../../core/clock.ts'
+import { Envelope, ok } from '../../http/answer/envelope.ts'
 import type { AppContext } from '../../http/context.ts'
-import { Envelope, ok } from '../../http/envelope.ts'
+import { output, responseObject, withTitle } from '../../http/input/schema/fields.ts'
 import { routes } from '../../http/route.ts'
-import { output, responseObject, withTitle } from '../../http/schema/fields.ts'
 
 /** Defines the route that returns the host profile, which partners read to check a key (contract, `GET /v1/me`). */
 export function hostRoutes(app: AppContext) {

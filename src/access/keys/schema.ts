@@ -1,6 +1,6 @@
 import type { Static } from '@sinclair/typebox'
+import { output, responseObject, withTitle } from '../../http/input/schema/fields.ts'
 import { permissions } from '../../http/permissions.ts'
-import { output, responseObject, withTitle } from '../../http/schema/fields.ts'
 import { keyStatuses } from './status.ts'
 
 /** Response of `GET /v1/key` (decisions §18). */

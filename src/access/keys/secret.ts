@@ -1,5 +1,5 @@
 import { createHash, randomInt } from 'node:crypto'
-import { apiKeyFormat } from '../../http/api-key-format.ts'
+import { apiKeyFormat } from '../../http/input/api-key-format.ts'
 
 /**
  * The format of an API key (decisions §3): `pis_`, 32 base62 characters (190 random bits), and a 6-character checksum.

@@ -1,5 +1,5 @@
+import { Envelope, ok } from '../../http/answer/envelope.ts'
 import type { AppContext } from '../../http/context.ts'
-import { Envelope, ok } from '../../http/envelope.ts'
 import { routes } from '../../http/route.ts'
 import { type Outcome, ProviderKeyResult, ProviderKeyWrite } from './schema.ts'
 import { storeProviderKey } from './store.ts'

@@ -1,4 +1,10 @@
-import { output, requestObject, requiredText, responseObject, withTitle } from '../../http/schema/fields.ts'
+import {
+  output,
+  requestObject,
+  requiredText,
+  responseObject,
+  withTitle,
+} from '../../http/input/schema/fields.ts'
 
 /** Body of `POST …/provider-key`. */
 export const ProviderKeyWrite = withTitle(

@@ -1,10 +1,10 @@
 import type { Access } from '../../http/access.ts'
+import { Envelope, ok } from '../../http/answer/envelope.ts'
 import type { AppContext } from '../../http/context.ts'
-import { Envelope, ok } from '../../http/envelope.ts'
+import { output, requestObject } from '../../http/input/schema/fields.ts'
 import { routes } from '../../http/route.ts'
-import { output, requestObject } from '../../http/schema/fields.ts'
 import { readCounts } from './counts-store.ts'
-import { momentOf, readRequestPage, requestCursorProblems } from './page.ts'
+import { momentOf, readRequestPage, requestCursorProblems } from './request-page.ts'
 import { CursorPagination, countFilters, RequestCount, RequestView, requestFilters } from './schema.ts'
 import { serializeCount, serializeRequest } from './serialize.ts'
 

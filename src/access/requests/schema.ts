@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { ProblemShown } from '../../http/envelope.ts'
-import { Pagination, pageQuery } from '../../http/pagination.ts'
-import { nullable, output, responseObject, text, withTitle } from '../../http/schema/fields.ts'
+import { ProblemShown } from '../../http/answer/envelope.ts'
+import { Pagination, pageQuery } from '../../http/input/pagination.ts'
+import { nullable, output, responseObject, text, withTitle } from '../../http/input/schema/fields.ts'
 
 const since = (description: string) =>
   Type.Optional(

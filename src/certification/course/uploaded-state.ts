@@ -1,5 +1,5 @@
 import { DomainError } from '../../core/errors.ts'
-import type { SandboxContext } from '../../sandbox/context.ts'
+import type { SandboxContext } from '../../sandbox/sandbox-context.ts'
 import type { Certification } from '../model.ts'
 import type { DeliveredVersion } from '../record/model.ts'
 import { findDeliveries } from '../record/store.ts'

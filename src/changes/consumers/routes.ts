@@ -1,16 +1,16 @@
 import type { Access } from '../../http/access.ts'
+import { Confirmation, Envelope, ok } from '../../http/answer/envelope.ts'
 import type { AppContext } from '../../http/context.ts'
-import { Confirmation, Envelope, ok } from '../../http/envelope.ts'
+import { output } from '../../http/input/schema/fields.ts'
 import type { Unchecked } from '../../http/request.ts'
 import { routes } from '../../http/route.ts'
-import { output } from '../../http/schema/fields.ts'
 import type { FeedName } from '../feeds.ts'
+import { nameProblems, putConsumer } from './consumer-write.ts'
 import type { Consumer } from './model.ts'
 import { type Progress, progressOf, progressOfAll } from './progress.ts'
 import { ConsumerView, ConsumerWrite } from './schema.ts'
 import { serializeConsumer } from './serialize.ts'
 import { consumerSetOf, deleteConsumer, findConsumer, listConsumers } from './store.ts'
-import { nameProblems, putConsumer } from './write.ts'
 
 /** Routes for the consumers of a feed, which are positions stored for pollers without a disk (decisions §19). */
 export function consumerRoutes(app: AppContext, feed: FeedName) {

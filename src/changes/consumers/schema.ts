@@ -1,5 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { nullable, output, requestObject, responseObject, text, withTitle } from '../../http/schema/fields.ts'
+import {
+  nullable,
+  output,
+  requestObject,
+  responseObject,
+  text,
+  withTitle,
+} from '../../http/input/schema/fields.ts'
 
 /** Body of `PUT …/consumers/{name}`. */
 export const ConsumerWrite = withTitle(

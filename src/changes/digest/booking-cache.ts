@@ -59,7 +59,7 @@ export class BookingCache {
 
   /**
    * Reads all changes since `held`. The result is a consistent snapshot, because changes become visible in version
-   * order, and a booking that changes during the refresh appears again later in the feed (see `changes/feed/page.ts`).
+   * order, and a booking that changes during the refresh appears again later in the feed (see `changes/feed/feed-page.ts`).
    */
   private async refresh(ownerId: number, held: HostBookings): Promise<HostBookings> {
     const changed = new ChangedBookings(held.bookings.days)

@@ -8,7 +8,7 @@ import {
   responseObject,
   text,
   withTitle,
-} from '../../http/schema/fields.ts'
+} from '../../http/input/schema/fields.ts'
 import { bookingFields } from '../../stays/bookings/schema.ts'
 
 /** Query parameters that select a digest's bookings and the granularity of its parts (decisions §23). */

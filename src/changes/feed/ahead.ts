@@ -1,7 +1,7 @@
 import { readHostClock } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Feed } from '../feeds.ts'
-import type { Page } from './page.ts'
+import type { Page } from './feed-page.ts'
 
 /** How far a start may be ahead of both the feed and the clock. A reader's own clock may be wrong by less. */
 const toleratedMilliseconds = 300_000

@@ -1,7 +1,7 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
-import { cursorsOf } from '../../http/cursor.ts'
-import { text } from '../../http/schema/fields.ts'
-import { withNumericIds } from '../../http/schema/read.ts'
+import { cursorsOf } from '../../http/input/cursor.ts'
+import { text } from '../../http/input/schema/fields.ts'
+import { withNumericIds } from '../../http/input/schema/read.ts'
 import { bookingParameters, type FeedName, messageParameters } from '../feeds.ts'
 
 const place = Type.Object({

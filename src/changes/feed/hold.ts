@@ -3,9 +3,9 @@ import { hasClock } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Caller, RequestFacts } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import type { Slot } from '../../platform/shared.ts'
+import type { Slot } from '../../platform/slots.ts'
 import type { Feed, OwnerFilter } from '../feeds.ts'
-import type { Page } from './page.ts'
+import type { Page } from './feed-page.ts'
 import { followConsumer, type Position } from './position.ts'
 
 /** A read that may be held while its page is empty. */

@@ -1,6 +1,6 @@
 import { invalidField, type Problem } from '../../core/errors.ts'
 import { parseFeedTime, toVersion } from '../../host-clock/format.ts'
-import { othersThanIn } from '../../http/cursor.ts'
+import { othersThanIn } from '../../http/input/cursor.ts'
 import type { Caller } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { type ConsumerSet, consumerSetOf, findConsumer } from '../consumers/store.ts'

@@ -1,6 +1,6 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
-import { Pagination, pageQuery } from '../../http/pagination.ts'
-import { output, requestObject, responseObject, text, withTitle } from '../../http/schema/fields.ts'
+import { Pagination, pageQuery } from '../../http/input/pagination.ts'
+import { output, requestObject, responseObject, text, withTitle } from '../../http/input/schema/fields.ts'
 import { BookingDetail, bookingFields } from '../../stays/bookings/schema.ts'
 import { MessageItem } from '../../stays/messages/schema.ts'
 import { bookingFeed, bookingParameters, type FeedName, messageFeed, messageParameters } from '../feeds.ts'

@@ -1,6 +1,6 @@
 import { findKeyById } from '../../access/keys/store.ts'
+import { Envelope, ok } from '../../http/answer/envelope.ts'
 import type { AppContext } from '../../http/context.ts'
-import { Envelope, ok } from '../../http/envelope.ts'
 import { routes } from '../../http/route.ts'
 import { readFacts } from './facts.ts'
 import type { HealthFacts } from './findings.ts'

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { nullable, output, responseObject, withTitle } from '../../http/schema/fields.ts'
+import { nullable, output, responseObject, withTitle } from '../../http/input/schema/fields.ts'
 import { feedNames } from '../feeds.ts'
 import { countedRefusals, countedUnread, findingCodes } from './findings.ts'
 

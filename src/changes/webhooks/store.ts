@@ -3,7 +3,7 @@ import { hostQueue, nextSequence, readHostClock } from '../../host-clock/store.t
 import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { busy } from '../../platform/mongo/errors.ts'
-import { inTransaction } from '../../platform/mongo/transactions.ts'
+import { inTransaction } from '../../platform/mongo/turns/transactions.ts'
 import type { SecretBox } from '../../platform/secrets/secret-box.ts'
 import { alarmEvents } from './hint.ts'
 import { type Webhook, webhookDeliveryModel, webhookModel } from './model.ts'

@@ -1,5 +1,5 @@
 import { invalidField } from '../../core/errors.ts'
-import { maxBulkItems } from '../../http/schema/fields.ts'
+import { maxBulkItems } from '../../http/input/schema/fields.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { busy } from '../../platform/mongo/errors.ts'
 import { compactRoomTypes } from './compaction.ts'

@@ -1,6 +1,6 @@
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { retryDuplicate } from '../../platform/mongo/errors.ts'
-import { inTransaction } from '../../platform/mongo/transactions.ts'
+import { inTransaction } from '../../platform/mongo/turns/transactions.ts'
 import { enqueueJob, type Topics } from '../../platform/outbox/outbox.ts'
 import { overlayRows } from './overlay.ts'
 import { findAllWritten, findCounts, type RoomTypeCount, replaceRows, saveCompacted } from './store.ts'

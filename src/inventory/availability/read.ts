@@ -1,4 +1,4 @@
-import type { PageRequest } from '../../http/pagination.ts'
+import type { PageRequest } from '../../http/input/pagination.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { findRoomTypesPage, type ListingRoomTypes } from '../listings/room-types-store.ts'
 import { readRows } from './rows.ts'

@@ -1,9 +1,10 @@
+import { Confirmation, Envelope, ok } from '../../http/answer/envelope.ts'
+import { streamJson } from '../../http/answer/send.ts'
 import type { AppContext } from '../../http/context.ts'
-import { Confirmation, Envelope, ok } from '../../http/envelope.ts'
 import { Writer } from '../../http/idempotency/writer.ts'
-import { pagination, toPageRequest } from '../../http/pagination.ts'
+import { pagination, toPageRequest } from '../../http/input/pagination.ts'
 import { routes } from '../../http/route.ts'
-import { streamJson } from '../../http/send.ts'
+import { sentAvailability } from './availability-write.ts'
 import { findAvailabilityPage, streamAvailability } from './read.ts'
 import { findSentRows } from './rows.ts'
 import {
@@ -13,7 +14,6 @@ import {
   AvailabilityWrite,
   defaultPerPage,
 } from './schema.ts'
-import { sentAvailability } from './write.ts'
 
 /** Defines the routes that read and write the availability of room types (contract, Endpoints; decisions §8). */
 export function availabilityRoutes(app: AppContext) {

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { Problem } from '../../core/errors.ts'
-import { Pagination, pageQuery } from '../../http/pagination.ts'
+import { Pagination, pageQuery } from '../../http/input/pagination.ts'
 import {
   bulkOf,
   count,
@@ -13,7 +13,7 @@ import {
   responseObject,
   withDescription,
   withTitle,
-} from '../../http/schema/fields.ts'
+} from '../../http/input/schema/fields.ts'
 
 const AvailabilityItem = withTitle(
   'AvailabilityItem',

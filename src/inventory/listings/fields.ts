@@ -11,7 +11,7 @@ import {
   webAddress,
   withTitle,
   word,
-} from '../../http/schema/fields.ts'
+} from '../../http/input/schema/fields.ts'
 
 /**
  * The fields of a listing, defined once for create and update bodies and for read responses. Every scalar may be null,

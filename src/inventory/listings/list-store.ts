@@ -1,4 +1,4 @@
-import { type PageRequest, skipOf } from '../../http/pagination.ts'
+import { type PageRequest, skipOf } from '../../http/input/pagination.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import {
   comparableName,

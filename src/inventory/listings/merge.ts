@@ -1,6 +1,6 @@
 import { invalidFields, type Problem } from '../../core/errors.ts'
-import { isObject } from '../../http/schema/normalize.ts'
-import { maxProblems } from '../../http/schema/problems.ts'
+import { isObject } from '../../http/input/schema/normalize.ts'
+import { maxProblems } from '../../http/input/schema/problems.ts'
 import type { ListingPatch } from './fields.ts'
 import type { ListingContent, StoredRoom, StoredRoomType } from './model.ts'
 

@@ -1,5 +1,5 @@
 import { notFound } from '../../core/errors.ts'
-import { type PageRequest, skipOf } from '../../http/pagination.ts'
+import { type PageRequest, skipOf } from '../../http/input/pagination.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { type ListingContent, listingModel, type StoredListing, type StoredRoomType } from './model.ts'
 import { findListing } from './store.ts'

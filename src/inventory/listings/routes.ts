@@ -1,18 +1,18 @@
+import { Envelope, metaOf, ok, PageEnvelope, type ResponseContext } from '../../http/answer/envelope.ts'
+import { streamJson } from '../../http/answer/send.ts'
 import type { AppContext } from '../../http/context.ts'
-import { Envelope, metaOf, ok, PageEnvelope, type ResponseContext } from '../../http/envelope.ts'
 import { Writer } from '../../http/idempotency/writer.ts'
-import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
+import { pageQuery, pagination, toPageRequest } from '../../http/input/pagination.ts'
+import { output, requestObject } from '../../http/input/schema/fields.ts'
 import type { Caller, Unchecked } from '../../http/request.ts'
 import { routes } from '../../http/route.ts'
-import { output, requestObject } from '../../http/schema/fields.ts'
-import { streamJson } from '../../http/send.ts'
 import { ListingCreate, ListingPatch } from './fields.ts'
 import { countListings, type ListingQuery, listingQuery } from './list-store.ts'
+import { type ListingWrite, patchListing, sentListings } from './listing-write.ts'
 import { recognizableIn } from './match.ts'
 import { Listing, ListingListItem, ListingWriteResult, listingFilters } from './schema.ts'
 import { serializeIds, serializeListItem, serializeListing } from './serialize.ts'
 import { findListing, findMatch } from './store.ts'
-import { type ListingWrite, patchListing, sentListings } from './write.ts'
 
 const defaultPerPage = 50
 

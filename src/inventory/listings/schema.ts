@@ -1,7 +1,7 @@
 import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import { aboutMeta, metaFields } from '../../http/envelope.ts'
-import { type Complete, responseSchema } from '../../http/schema/complete.ts'
-import { output, responseObject, text, withTitle } from '../../http/schema/fields.ts'
+import { aboutMeta, metaFields } from '../../http/answer/envelope.ts'
+import { type Complete, responseSchema } from '../../http/input/schema/complete.ts'
+import { output, responseObject, text, withTitle } from '../../http/input/schema/fields.ts'
 import { ListingPatch, RoomTypeWrite, RoomWrite } from './fields.ts'
 
 export const listingStatuses = ['draft', 'pending', 'published', 'inactive'] as const

@@ -1,5 +1,5 @@
 import { toTimestamp } from '../../core/clock.ts'
-import { complete } from '../../http/schema/complete.ts'
+import { complete } from '../../http/input/schema/complete.ts'
 import { ListingPatch, RoomTypeWrite, RoomWrite } from './fields.ts'
 import type { ListedListing } from './list-store.ts'
 import type { ListingWithPrices, StoredRoom } from './model.ts'

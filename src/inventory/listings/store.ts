@@ -3,8 +3,8 @@ import type { AppContext } from '../../http/context.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { indexKey } from '../../platform/mongo/index-key.ts'
-import type { HostLock } from '../../platform/mongo/locks.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
+import type { HostLock } from '../../platform/mongo/turns/locks.ts'
 import { bestMatch, comparableUrl, type Match, type MatchFields } from './match.ts'
 import {
   indexFieldsOf,

@@ -2,11 +2,11 @@ import requests from '../../../fixtures/examples/requests.json' with { type: 'js
 import responses from '../../../fixtures/examples/responses.json' with { type: 'json' }
 import { usedByAnother } from '../../access/provider-keys/store.ts'
 import { DomainError, type ErrorKind, invalidField, notFound, rateLimited } from '../../core/errors.ts'
-import { describeError, unexpected } from '../../http/error-response.ts'
+import { describeError, unexpected } from '../../http/answer/error-response.ts'
 import { missingPermission } from '../../http/permissions.ts'
-import { invalidRoomTypes } from '../../inventory/availability/write.ts'
+import { invalidRoomTypes } from '../../inventory/availability/availability-write.ts'
+import { inactiveMatch } from '../../inventory/listings/listing-write.ts'
 import { foreignListings, unknownRoomType } from '../../inventory/listings/problems.ts'
-import { inactiveMatch } from '../../inventory/listings/write.ts'
 
 /** Example request bodies and responses by operation, such as `POST /users`; the tests check every example. */
 export const exampleRequests: Record<string, unknown> = requests

@@ -2,7 +2,7 @@ import type { AnyElysia } from 'elysia'
 import packageJson from '../../../package.json' with { type: 'json' }
 import type { Config } from '../../core/config.ts'
 import type { ErrorKind } from '../../core/errors.ts'
-import { supportedProvider } from '../../http/provider.ts'
+import { supportedProvider } from '../../http/input/provider.ts'
 import { splitRoot } from '../../http/roots.ts'
 import { exampleIds, exampleRequests, exampleResponses, sandboxIds } from './examples.ts'
 import { hints } from './hints.ts'

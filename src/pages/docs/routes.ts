@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { type AnyElysia, Elysia } from 'elysia'
 import type { Config } from '../../core/config.ts'
 import { DomainError } from '../../core/errors.ts'
-import { cachedContent, immutableCacheControl } from '../../http/cached-content.ts'
-import { pagePolicy } from '../../http/security-headers.ts'
+import { cachedContent, immutableCacheControl } from '../../http/answer/cached-content.ts'
+import { pagePolicy } from '../../http/answer/security-headers.ts'
 import { cacheFor } from '../../platform/time-limits.ts'
 import { type Files, serveFiles, textFile } from '../files.ts'
 import { mapValues } from './schemas.ts'
@@ -42,7 +42,7 @@ async function makeDocumentation(config: Config, app: AnyElysia): Promise<Files>
   const { openApiDocument } = await import('./openapi.ts')
   const { listOperations, pathOf, singleOperation } = await import('./operations.ts')
   const { withSamples } = await import('./samples.ts')
-  const { changelogPage, renderReference, withUnionTypes } = await import('./page.ts')
+  const { changelogPage, renderReference, withUnionTypes } = await import('./docs-page.ts')
   const script = new Uint8Array(await readFile(scriptPath()))
   // The script's name changes with its content, so caches may keep it forever.
   const hash = createHash('sha256').update(script).digest('hex').slice(0, 12)

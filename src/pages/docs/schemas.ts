@@ -1,5 +1,5 @@
-import { type ResponseForm, responseForms } from '../../http/schema/fields.ts'
-import { type Format, type FormatName, formats } from '../../http/schema/formats.ts'
+import { type ResponseForm, responseForms } from '../../http/input/schema/fields.ts'
+import { type Format, type FormatName, formats } from '../../http/input/schema/formats.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: OpenAPI fragments are plain JSON trees
 export type Json = any

@@ -1,4 +1,4 @@
-import { type CachedContent, cachedContent } from '../../http/cached-content.ts'
+import { type CachedContent, cachedContent } from '../../http/answer/cached-content.ts'
 import type { AppContext } from '../../http/context.ts'
 import { cacheFor } from '../../platform/time-limits.ts'
 import { textFile } from '../files.ts'

@@ -28,7 +28,7 @@ function linkTo({ name, title }: Chapter, publicUrl: string): string {
 /** Renders everything on the first request, so that no separate build is needed. */
 async function makeFiles(publicUrl: string): Promise<Files> {
   const { exampleAddress, readChapters, sectionsOf, servedMarkdown } = await import('./chapters.ts')
-  const { renderChapter, renderHome, renderOverview } = await import('./page.ts')
+  const { renderChapter, renderHome, renderOverview } = await import('./guide-page.ts')
   const chapters = readChapters()
   const read = (path: string) => readFile(new URL(path, import.meta.url), 'utf8')
   const markdown = chapters.map((chapter) => servedMarkdown(chapter, publicUrl, '.md'))

@@ -2,12 +2,12 @@ import type { Logger } from 'pino'
 import { parseRedisUrl, type RedisAddress } from '../../core/redis-address.ts'
 import { inSpan } from '../../core/trace.ts'
 import { MemoryRateLimiter, type RateDecision, type RateLimiter, type RateState } from '../rate-limiter.ts'
-import type { SharedCache } from '../shared.ts'
+import type { SharedCache } from '../slots.ts'
 import { TimeoutError, withTimeout } from '../time-limits.ts'
 import { causeOf, isRefusal } from './cause.ts'
 import { isClusterNode, probedRecords, type RedisClient, redisClient } from './connection.ts'
 import { revisionKey, windowKey } from './scripts.ts'
-import { RedisSlots, redisCache } from './shared.ts'
+import { RedisSlots, redisCache } from './slots.ts'
 
 /** Maximum time that a request waits for Redis (decisions §12: less than 100 ms added). */
 const hitTimeoutMilliseconds = 50

@@ -1,7 +1,7 @@
 import { DomainError, rateLimited } from '../../core/errors.ts'
+import { ReadyResponse, unexpected } from '../../http/answer/error-response.ts'
 import { rateLimitHeaders } from '../../http/authorization.ts'
 import type { AppContext } from '../../http/context.ts'
-import { ReadyResponse, unexpected } from '../../http/error-response.ts'
 import type { Entry } from '../../http/request.ts'
 import type { Fault } from './rule.ts'
 

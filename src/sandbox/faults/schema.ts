@@ -10,7 +10,7 @@ import {
   responseObject,
   text,
   withTitle,
-} from '../../http/schema/fields.ts'
+} from '../../http/input/schema/fields.ts'
 import { isHintFault, requestFaults } from './rule.ts'
 
 const maxRules = 20

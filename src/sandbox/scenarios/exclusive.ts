@@ -1,8 +1,8 @@
 import type { AppContext } from '../../http/context.ts'
-import { withLease } from '../../platform/mongo/lease.ts'
+import { withLease } from '../../platform/mongo/turns/lease.ts'
 import type { SandboxData } from '../lifecycle/documents-store.ts'
 import { cleared, whileOpen } from '../lifecycle/lifetime.ts'
-import { reserveRoom } from '../lifecycle/room.ts'
+import { reserveRoom } from '../lifecycle/sandbox-room.ts'
 import { isOpen } from '../store.ts'
 
 /**

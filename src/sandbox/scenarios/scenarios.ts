@@ -1,6 +1,6 @@
 import { addDays, daysBetween, toDay } from '../../core/clock.ts'
 import { withIds } from '../../http/ids.ts'
-import { inTransaction } from '../../platform/mongo/transactions.ts'
+import { inTransaction } from '../../platform/mongo/turns/transactions.ts'
 import type { StoredBooking } from '../../stays/bookings/model.ts'
 import { type StatusWord, toStatusWord } from '../../stays/bookings/status.ts'
 import { moveBooking, transitionBooking } from '../../stays/bookings/transitions.ts'

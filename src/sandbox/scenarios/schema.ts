@@ -8,7 +8,7 @@ import {
   requestObject,
   responseObject,
   withTitle,
-} from '../../http/schema/fields.ts'
+} from '../../http/input/schema/fields.ts'
 import { bookingFields } from '../../stays/bookings/schema.ts'
 
 /** Maximum `count` of a scenario. */

@@ -1,6 +1,6 @@
 import type { Access } from '../../http/access.ts'
+import { Envelope, ok } from '../../http/answer/envelope.ts'
 import type { AppContext } from '../../http/context.ts'
-import { Envelope, ok } from '../../http/envelope.ts'
 import { Writer } from '../../http/idempotency/writer.ts'
 import type { Accepted } from '../../http/request.ts'
 import { routes } from '../../http/route.ts'

@@ -11,7 +11,7 @@ import {
   responseObject,
   text,
   withTitle,
-} from '../../http/schema/fields.ts'
+} from '../../http/input/schema/fields.ts'
 
 const maxMessage = 5000
 

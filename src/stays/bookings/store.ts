@@ -11,7 +11,7 @@ import type { Nights, Stay } from './units.ts'
 
 /**
  * Only `insertBookings` and `changeBookings` write bookings. Each stores a version taken from the host's clock in the
- * same transaction, so that every change has its own version. `changes/feed/page.ts` explains why the feed therefore
+ * same transaction, so that every change has its own version. `changes/feed/feed-page.ts` explains why the feed therefore
  * never misses a change. Advancing the clock also wakes waiting feed readers and the hint sender
  * (`host-clock/changes.ts`).
  */

@@ -11,7 +11,7 @@ import {
 } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import { findResponsesOf, overwriteResponse } from '../../http/idempotency/store.ts'
-import { inTransaction } from '../../platform/mongo/transactions.ts'
+import { inTransaction } from '../../platform/mongo/turns/transactions.ts'
 import type { StoredBooking } from '../bookings/model.ts'
 import { bookingStatus } from '../bookings/status.ts'
 import { changeBookings, findBookingsOfUser, findBookingsToChange } from '../bookings/store.ts'

@@ -1,9 +1,9 @@
+import { created, ok, PageEnvelope } from '../../http/answer/envelope.ts'
 import type { AppContext } from '../../http/context.ts'
-import { created, ok, PageEnvelope } from '../../http/envelope.ts'
 import { Writer } from '../../http/idempotency/writer.ts'
-import { pageQuery, pagination, toPageRequest } from '../../http/pagination.ts'
+import { pageQuery, pagination, toPageRequest } from '../../http/input/pagination.ts'
+import { output, requestObject, responseObject } from '../../http/input/schema/fields.ts'
 import { routes } from '../../http/route.ts'
-import { output, requestObject, responseObject } from '../../http/schema/fields.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import {
   type ConversationBooking,

@@ -1,6 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Envelope } from '../../http/envelope.ts'
-import { output, requestObject, requiredText, responseObject, withTitle } from '../../http/schema/fields.ts'
+import { Envelope } from '../../http/answer/envelope.ts'
+import {
+  output,
+  requestObject,
+  requiredText,
+  responseObject,
+  withTitle,
+} from '../../http/input/schema/fields.ts'
 
 const maxText = 5000
 

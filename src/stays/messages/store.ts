@@ -1,5 +1,5 @@
 import { currentTraceparent } from '../../core/trace.ts'
-import { type PageRequest, skipOf } from '../../http/pagination.ts'
+import { type PageRequest, skipOf } from '../../http/input/pagination.ts'
 import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { busy, retryDuplicate } from '../../platform/mongo/errors.ts'

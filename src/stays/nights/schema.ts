@@ -9,7 +9,7 @@ import {
   requiredIdInQuery,
   responseObject,
   withTitle,
-} from '../../http/schema/fields.ts'
+} from '../../http/input/schema/fields.ts'
 
 /** Query parameters of `GET …/availability/nights` (decisions §20). */
 export const NightsQuery = requestObject(

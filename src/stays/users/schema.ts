@@ -1,7 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { isCalendarDate, toDay } from '../../core/clock.ts'
 import type { Problem } from '../../core/errors.ts'
-import type { Unchecked } from '../../http/request.ts'
 import {
   date,
   optional,
@@ -13,7 +12,8 @@ import {
   text,
   withTitle,
   word,
-} from '../../http/schema/fields.ts'
+} from '../../http/input/schema/fields.ts'
+import type { Unchecked } from '../../http/request.ts'
 
 /** Field descriptions shared by the request and the response. */
 const about = {

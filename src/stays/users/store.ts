@@ -1,5 +1,5 @@
 import { invalidField, notFound } from '../../core/errors.ts'
-import { type PageRequest, skipOf } from '../../http/pagination.ts'
+import { type PageRequest, skipOf } from '../../http/input/pagination.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { emailKey } from '../../platform/mongo/index-key.ts'

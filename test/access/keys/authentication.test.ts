@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createApiKey } from '../../../src/access/keys/secret.ts'
 import { findKey } from '../../../src/access/keys/store.ts'
 import { ConfigError, readConfig } from '../../../src/core/config.ts'
-import { clientAddress, clientNetwork } from '../../../src/http/client-address.ts'
+import { clientAddress, clientNetwork } from '../../../src/http/input/client-address.ts'
 import { type Actor, testApp } from '../../support/app.ts'
 import { rotateKey } from '../../support/keys.ts'
 

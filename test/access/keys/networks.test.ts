@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { rateLimitName } from '../../../src/access/keys/authorizer.ts'
 import { keyModel } from '../../../src/access/keys/model.ts'
 import { updateKey } from '../../../src/access/keys/store.ts'
-import { parseNetwork } from '../../../src/http/client-address.ts'
+import { parseNetwork } from '../../../src/http/input/client-address.ts'
 import { sandboxDatabase } from '../../../src/sandbox/store.ts'
 import { type Actor, testApp } from '../../support/app.ts'
 

@@ -12,8 +12,8 @@ import {
   insertRequests,
   toStoredRequest,
 } from '../../../src/access/requests/store.ts'
+import { loggedCharacters, loggedProblems, shortenFailure } from '../../../src/http/answer/request-log.ts'
 import type { RequestEntry } from '../../../src/http/request.ts'
-import { loggedCharacters, loggedProblems, shortenFailure } from '../../../src/http/request-log.ts'
 import { openLog } from '../../../src/platform/log.ts'
 import { openMongo } from '../../../src/platform/mongo/connection.ts'
 import { testApp, testEnvironment } from '../../support/app.ts'

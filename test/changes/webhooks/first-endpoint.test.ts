@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { leaseModel } from '../../../src/platform/mongo/lease.ts'
+import { leaseModel } from '../../../src/platform/mongo/turns/lease.ts'
 import { testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 import { startReceiver } from '../../support/receiver.ts'

@@ -1,10 +1,10 @@
 import type { CommandStartedEvent } from 'mongodb'
 import { expect, test } from 'vitest'
 import { DomainError } from '../../../src/core/errors.ts'
-import { Batches } from '../../../src/platform/mongo/batches.ts'
 import type { Session } from '../../../src/platform/mongo/connection.ts'
-import { lockModel } from '../../../src/platform/mongo/locks.ts'
-import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
+import { Batches } from '../../../src/platform/mongo/turns/batches.ts'
+import { lockModel } from '../../../src/platform/mongo/turns/locks.ts'
+import { inTransaction } from '../../../src/platform/mongo/turns/transactions.ts'
 import { testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 

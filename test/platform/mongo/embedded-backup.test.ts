@@ -6,7 +6,7 @@ import {
   readBackupRecord,
   requireEmptyFolder,
   requireNotRunning,
-} from '../../../src/platform/mongo/embedded-backup.ts'
+} from '../../../src/platform/mongo/server/embedded-backup.ts'
 
 /** Returns a folder in which the given file can be read by nobody, because it is a link to itself. */
 async function folderWithUnreadable(name: string): Promise<string> {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { openLog } from '../../../src/platform/log.ts'
-import { leaseModel } from '../../../src/platform/mongo/lease.ts'
-import { LeasedRounds, type LeasedWork } from '../../../src/platform/mongo/leased-rounds.ts'
+import { leaseModel } from '../../../src/platform/mongo/turns/lease.ts'
+import { LeasedRounds, type LeasedWork } from '../../../src/platform/mongo/turns/leased-rounds.ts'
 import { testApp } from '../../support/app.ts'
 import { onScopeEnd } from '../../support/databases.ts'
 

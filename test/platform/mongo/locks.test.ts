@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ensureLock, lockModel, takeLock } from '../../../src/platform/mongo/locks.ts'
-import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
+import { ensureLock, lockModel, takeLock } from '../../../src/platform/mongo/turns/locks.ts'
+import { inTransaction } from '../../../src/platform/mongo/turns/transactions.ts'
 import { testApp } from '../../support/app.ts'
 
 const { live } = await testApp()

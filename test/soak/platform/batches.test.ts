@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { DomainError } from '../../../src/core/errors.ts'
-import { Batches } from '../../../src/platform/mongo/batches.ts'
 import type { Session } from '../../../src/platform/mongo/connection.ts'
-import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
+import { Batches } from '../../../src/platform/mongo/turns/batches.ts'
+import { inTransaction } from '../../../src/platform/mongo/turns/transactions.ts'
 import {
   queueTimeoutMilliseconds,
   transactionTimeoutMilliseconds,

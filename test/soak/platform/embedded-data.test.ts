@@ -1,7 +1,7 @@
 import { access, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openEmbeddedMongod } from '../../../src/platform/mongo/embedded.ts'
+import { openEmbeddedMongod } from '../../../src/platform/mongo/server/embedded.ts'
 import { isAlive } from '../../../src/platform/process.ts'
 import { keyIn, makeDataDir } from '../../support/embedded.ts'
 import { partnerctl } from '../../support/processes.ts'

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { type Db, openMongo } from '../../../src/platform/mongo/connection.ts'
-import { inSnapshot } from '../../../src/platform/mongo/transactions.ts'
+import { inSnapshot } from '../../../src/platform/mongo/turns/transactions.ts'
 import { startReplicaSet } from '../../support/replica-set.ts'
 
 const replicas = await startReplicaSet(1, ['--setParameter', 'enableTestCommands=1'])

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readConfig } from '../../../src/core/config.ts'
-import { openDatabase } from '../../../src/process/open.ts'
+import { openDatabase } from '../../../src/process/open-context.ts'
 import { sender } from '../../support/app.ts'
 import { startService } from '../../support/processes.ts'
 

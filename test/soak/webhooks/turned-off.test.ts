@@ -1,6 +1,6 @@
 import { test } from 'vitest'
 import { moveClocksAhead } from '../../../src/host-clock/store.ts'
-import { leaseModel } from '../../../src/platform/mongo/lease.ts'
+import { leaseModel } from '../../../src/platform/mongo/turns/lease.ts'
 import { type Actor, testApp } from '../../support/app.ts'
 import { hookSettings, withClock } from '../../support/hook-services.ts'
 import { startReceiver } from '../../support/receiver.ts'

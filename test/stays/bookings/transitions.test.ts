@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { hostQueue } from '../../../src/host-clock/store.ts'
-import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
+import { inTransaction } from '../../../src/platform/mongo/turns/transactions.ts'
 import { bookingStatus } from '../../../src/stays/bookings/status.ts'
 import { requireLegalTransition, transitionBooking } from '../../../src/stays/bookings/transitions.ts'
 import { partnerctlHere as partnerctl } from '../../support/admin.ts'

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { readPage } from '../../../src/changes/feed/page.ts'
+import { readPage } from '../../../src/changes/feed/feed-page.ts'
 import { positionOf } from '../../../src/changes/feed/position.ts'
 import { messageFeed } from '../../../src/changes/feeds.ts'
 import { advanceHostClock } from '../../../src/host-clock/store.ts'
-import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
+import { inTransaction } from '../../../src/platform/mongo/turns/transactions.ts'
 import { type Actor, seedBooking, testApp } from '../../support/app.ts'
 
 const service = await testApp()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
+import { inTransaction } from '../../../src/platform/mongo/turns/transactions.ts'
 import { enqueueJob, jobModel, type Topics } from '../../../src/platform/outbox/outbox.ts'
 import { OutboxWorker } from '../../../src/platform/outbox/worker.ts'
 import { partnerctlHere } from '../../support/admin.ts'

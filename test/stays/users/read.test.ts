@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inTransaction } from '../../../src/platform/mongo/transactions.ts'
+import { inTransaction } from '../../../src/platform/mongo/turns/transactions.ts'
 import { eraseGuest } from '../../../src/stays/guests/erase.ts'
 import { userModel } from '../../../src/stays/users/model.ts'
 import { markErasing, overwriteUser } from '../../../src/stays/users/store.ts'

@@ -1,5 +1,5 @@
 import type { AppContext } from '../../../http/context.ts'
-import { LeasedRounds } from '../../../platform/mongo/leased-rounds.ts'
+import { LeasedRounds } from '../../../platform/mongo/turns/leased-rounds.ts'
 import { hasAlarmWebhooks } from '../../webhooks/store.ts'
 import { type AlarmContext, evaluate, findWatchedKeys, finishAlarms, type WatchedKey } from './evaluate.ts'
 import { findOwnersWithAlarms, hasAlarms } from './store.ts'

@@ -8,7 +8,7 @@ import {
   responseObject,
   text,
   withTitle,
-} from '../../../http/schema/fields.ts'
+} from '../../../http/input/schema/fields.ts'
 import { type PrivateHost, privateHostOf } from '../address.ts'
 import { webhookEvents } from '../hint.ts'
 import type { DisabledReason } from '../model.ts'

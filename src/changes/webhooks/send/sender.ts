@@ -26,7 +26,7 @@
 import { inTrace, resumeTrace } from '../../../core/trace.ts'
 import { findClocks } from '../../../host-clock/change-store.ts'
 import type { AppContext } from '../../../http/context.ts'
-import { inTransaction } from '../../../platform/mongo/transactions.ts'
+import { inTransaction } from '../../../platform/mongo/turns/transactions.ts'
 import { addHints, beginAttempts, countWaiting } from '../attempts-store.ts'
 import { trimDeliveries } from '../deliveries-store.ts'
 import { usableKeys } from '../keys.ts'

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../core/errors.ts'
 import type { AppContext, Environment } from '../../../http/context.ts'
-import type { Slot } from '../../../platform/shared.ts'
+import type { Slot } from '../../../platform/slots.ts'
 import type { Webhook } from '../model.ts'
 import { timeoutMilliseconds } from './post.ts'
 

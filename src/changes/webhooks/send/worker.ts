@@ -1,5 +1,5 @@
 import type { AppContext } from '../../../http/context.ts'
-import { LeasedRounds } from '../../../platform/mongo/leased-rounds.ts'
+import { LeasedRounds } from '../../../platform/mongo/turns/leased-rounds.ts'
 import { hasWebhooks } from '../store.ts'
 import { turnOffExpired } from '../turn-off.ts'
 import { HintSender, type SenderContext } from './sender.ts'

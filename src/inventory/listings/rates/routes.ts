@@ -1,11 +1,11 @@
+import { Envelope, ok, type ResponseContext } from '../../../http/answer/envelope.ts'
 import type { AppContext } from '../../../http/context.ts'
-import { Envelope, ok, type ResponseContext } from '../../../http/envelope.ts'
 import { Writer } from '../../../http/idempotency/writer.ts'
 import { routes } from '../../../http/route.ts'
+import { sentRates } from './rates-write.ts'
 import { RateJobView, RatesAccepted, RatesWrite } from './schema.ts'
 import { serializeRateJob } from './serialize.ts'
 import { findRateJob } from './store.ts'
-import { sentRates } from './write.ts'
 
 /**
  * Defines the routes that write rates (contract, Endpoints; decisions §8) and read a write's status (decisions §20).

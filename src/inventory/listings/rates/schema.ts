@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { Confirmation, Envelope, ProblemShown } from '../../../http/envelope.ts'
+import { Confirmation, Envelope, ProblemShown } from '../../../http/answer/envelope.ts'
 import {
   bulkOf,
   idInBody,
@@ -10,7 +10,7 @@ import {
   text,
   withDescription,
   withTitle,
-} from '../../../http/schema/fields.ts'
+} from '../../../http/input/schema/fields.ts'
 import { monthlyPrices } from '../fields.ts'
 
 const RateItem = withTitle(

@@ -1,0 +1,11 @@
+/** The only integration provider (contract, Providers). */
+import { DomainError } from '../../core/errors.ts'
+
+export const supportedProvider = 'provider_one'
+
+/** @throws DomainError `unsupported_provider` for any provider except {@link supportedProvider} */
+export function requireProvider(provider: string | undefined): void {
+  if (provider === supportedProvider) return
+  const message = `Unsupported provider; the only supported one is "${supportedProvider}"`
+  throw new DomainError('unsupported_provider', message)
+}

@@ -1,0 +1,145 @@
+import { DomainError } from '../../core/errors.ts'
+import { hostQueue, nextSequence } from '../../host-clock/store.ts'
+import type { AppContext } from '../../http/context.ts'
+import { maxProblems } from '../../http/input/schema/problems.ts'
+import { alone } from '../../http/write.ts'
+import type { Session } from '../../platform/mongo/connection.ts'
+import { foreignListings, unknownRoomType } from '../listings/problems.ts'
+import {
+  findInvalidRoomTypes,
+  findOwnedListings,
+  type InvalidRoomType,
+  type OwnedListings,
+} from '../listings/room-types-store.ts'
+import { findCountsAfterWrite, makeRoom, requireRoom } from './capacity.ts'
+import { enqueueCompaction, needsCompaction } from './compaction.ts'
+import type { RoomTypeWritten, StoredRow } from './model.ts'
+import type { AvailabilityItem } from './schema.ts'
+import { insertRows, type RoomTypeCount, saveWritten } from './store.ts'
+
+/**
+ * Writes that overlay items, in order, on a host's availability. Either all items are written or none, even if the
+ * process crashes. The transaction only adds the items and updates their room types' counts, so its cost does not depend
+ * on the amount of stored data. The result is true if the write enqueued a compaction in the outbox.
+ */
+export const sentAvailability = alone({
+  queue: hostQueue,
+  prepare: prepareAvailability,
+  write: writeAvailability,
+})
+
+/** Items that are ready to be written. Each row takes two consecutive ids, starting at `firstId`. */
+interface SentAvailability {
+  items: AvailabilityItem[]
+  firstId: number
+  added: AddedRows[]
+}
+
+/** Rows that a write adds to a room type. */
+interface AddedRows {
+  roomTypeId: number
+  rows: number
+}
+
+/** @throws DomainError `forbidden` (another host's listings) or `invalid_ids` (room types) */
+async function prepareAvailability(
+  { db, ids }: Pick<AppContext, 'db' | 'ids'>,
+  ownerId: number,
+  items: AvailabilityItem[],
+): Promise<SentAvailability> {
+  const [listings, firstId] = await Promise.all([
+    findOwnedListings(db, ownerId, items),
+    // Each item creates one row and may split another.
+    ids('availability_row', items.length * 2),
+  ])
+  requireOwned(items, listings)
+  const byRoomType = Map.groupBy(items, ({ room_type_id }) => room_type_id)
+  const added = [...byRoomType].map(([roomTypeId, { length }]) => ({ roomTypeId, rows: length }))
+  await makeRoom(db, ownerId, added)
+  return { items, firstId, added }
+}
+
+/**
+ * @throws DomainError `validation` (a room type might get too many ranges) or `conflict` with a retry time (another write
+ * filled the space that the compaction had freed)
+ */
+async function writeAvailability(
+  app: Pick<AppContext, 'db' | 'clock'>,
+  session: Session,
+  ownerId: number,
+  { items, firstId, added }: SentAvailability,
+): Promise<boolean> {
+  // The sequence is advanced first, so that if two writes run concurrently, the later one starts over before it does any
+  // other work.
+  const sequence = await nextSequence(app.db, session, ownerId)
+  const grown = await findCountsAfterWrite(app.db, session, ownerId, added)
+  requireRoom(grown, added)
+  return addRows(app, session, ownerId, { items, firstId, sequence, grown })
+}
+
+/** A write whose place in the order of the host's writes is known. */
+interface OrderedWrite {
+  items: AvailabilityItem[]
+  firstId: number
+  sequence: number
+  /** The room types' counts as they will be after the write. */
+  grown: RoomTypeCount[]
+}
+
+async function addRows(
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
+  session: Session,
+  ownerId: number,
+  { items, firstId, sequence, grown }: OrderedWrite,
+): Promise<boolean> {
+  const updated_at = clock(ownerId)
+  const rows = items.map((item, order): StoredRow => {
+    const id = firstId + order * 2
+    return {
+      id,
+      split_id: id + 1,
+      listing_id: item.listing_id,
+      room_type_id: item.room_type_id,
+      available: item.available,
+      start_date: item.start_date,
+      end_date: item.end_date,
+      updated_at,
+      sequence,
+      order,
+    }
+  })
+  await insertRows(db, session, ownerId, rows)
+  await saveWritten(
+    db,
+    session,
+    grown.map((count) => atSequence(count, sequence)),
+  )
+  const due = grown.filter(needsCompaction).map(({ written }) => written.room_type_id)
+  await enqueueCompaction(db, session, { now: updated_at, ownerId, roomTypeIds: due })
+  return due.length > 0
+}
+
+function atSequence(count: RoomTypeCount, sequence: number): RoomTypeWritten {
+  const { written } = count
+  return { ...written, sequence, asked_at: needsCompaction(count) ? written.rows : written.asked_at }
+}
+
+function requireOwned(items: AvailabilityItem[], { owned, foreign }: OwnedListings): void {
+  if (foreign.length > 0) {
+    throw foreignListings(
+      foreign.map((id, index) => ({ path: `unauthorized_listing_ids.${index}`, message: String(id) })),
+    )
+  }
+  const invalid = findInvalidRoomTypes(owned, items)
+  if (invalid.length > 0) throw invalidRoomTypes(invalid)
+}
+
+/** Returns the 400 error for items whose room type does not belong to their listing (contract, Availability). */
+export function invalidRoomTypes(invalid: InvalidRoomType[]): DomainError {
+  const reason = 'Room type not found or does not belong to listing'
+  const list = invalid.map(({ listing_id, room_type_id }) => ({ listing_id, room_type_id, reason }))
+  return new DomainError('invalid_ids', 'Invalid room types', [
+    { path: 'invalid_room_types', code: 'invalid', message: JSON.stringify(list) },
+    ...invalid.slice(0, maxProblems - 1).map(({ index }) => unknownRoomType(index)),
+  ])
+}

@@ -1,0 +1,222 @@
+import { DomainError, invalidField } from '../../core/errors.ts'
+import type { AppContext } from '../../http/context.ts'
+import type { IdSource } from '../../http/ids.ts'
+import { alone } from '../../http/write.ts'
+import type { Session } from '../../platform/mongo/connection.ts'
+import { ensureLock, takeLock } from '../../platform/mongo/turns/locks.ts'
+import { inTransaction } from '../../platform/mongo/turns/transactions.ts'
+import type { ListingPatch } from './fields.ts'
+import type { Match } from './match.ts'
+import { type IdReading, mergeListing, withNewIds } from './merge.ts'
+import type { ListingContent, ListingWithPrices } from './model.ts'
+import { changeFields, findListing, findMatch, insertListing, listingLock, replaceContent } from './store.ts'
+
+/*
+ * A listing is written in one transaction:
+ *
+ *   take the lock of the host's listings     so that these writes run one after another, in all processes
+ *   find the listing                         by what was sent (POST) or by its id (PATCH)
+ *   merge what was sent into its content     see merge.ts
+ *   take ids for new room types and rooms    outside the transaction
+ *   store the listing
+ *
+ * A `PATCH` of fields that no other document depends on needs no lock; see `patchFields`.
+ */
+
+/** The result of a create or update. */
+export interface ListingWrite {
+  action: 'created' | 'updated'
+  listing: ListingWithPrices
+}
+
+/**
+ * Writes of `POST /v1/listings`, each of which updates the host's matching listing or, if there is none, creates a new
+ * one. They run one at a time per host, so that concurrent identical creates result in a single listing.
+ */
+export const sentListings = alone({
+  queue: (ownerId) => listingLock(ownerId).name,
+  prepare: prepareListing,
+  write: writeListing,
+})
+
+/** A listing that is ready to be written. */
+interface SentListing {
+  sent: ListingPatch
+}
+
+async function prepareListing(
+  { db }: Pick<AppContext, 'db'>,
+  ownerId: number,
+  sent: ListingPatch,
+): Promise<SentListing> {
+  await ensureLock(db, listingLock(ownerId))
+  return { sent }
+}
+
+/** @throws DomainError `validation`; `listing_conflict` if the match is inactive */
+async function writeListing(
+  app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
+  session: Session,
+  ownerId: number,
+  { sent }: SentListing,
+): Promise<ListingWrite> {
+  await takeLock(app.db, session, listingLock(ownerId))
+  const found = await findMatch(app.db, ownerId, sent, session)
+  if (!found) return create(app, ownerId, sent, session)
+  if (found.listing.listing_status === 'inactive') throw inactiveMatch(found.listing, found.match)
+  return update(app, found.listing, { sent, reading: 'partner' }, session)
+}
+
+async function create(
+  app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
+  ownerId: number,
+  sent: ListingPatch,
+  session: Session,
+): Promise<ListingWrite> {
+  const [id, content] = await Promise.all([
+    app.ids('listing'),
+    merge(app.ids, null, { sent, reading: 'partner' }),
+  ])
+  const listing = await insertListing(app, ownerId, { id, content }, session)
+  return { action: 'created', listing }
+}
+
+async function update(
+  app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
+  listing: ListingWithPrices,
+  change: Change,
+  session: Session,
+): Promise<ListingWrite> {
+  const content = await merge(app.ids, listing.content, change)
+  await replaceContent(app, listing, content, session)
+  return { action: 'updated', listing: { ...listing, content } }
+}
+
+/** The fields to be merged into a listing. */
+interface Change {
+  sent: ListingPatch
+  reading: IdReading
+}
+
+/**
+ * Merges a change into a listing's content, and takes ids for new room types and rooms. `current` is null for a new
+ * listing. Sequences are not part of the transaction, so no other writer waits for the ids, and a transaction that is
+ * repeated leaves a gap.
+ *
+ * @throws DomainError `validation` if what was sent does not fit the listing, or if the listing becomes too large
+ */
+async function merge(
+  ids: IdSource,
+  current: ListingContent | null,
+  { sent, reading }: Change,
+): Promise<ListingContent> {
+  const merged = mergeListing(current, sent, reading)
+  const take = (name: 'room_type' | 'room', amount: number) => (amount > 0 ? ids(name, amount) : 0)
+  const [roomType, room] = await Promise.all([
+    take('room_type', merged.lacking.roomTypes),
+    take('room', merged.lacking.rooms),
+  ])
+  const content = withNewIds(merged, { roomType, room })
+  requireSize(content)
+  return content
+}
+
+/**
+ * Maximum size of a listing as JSON, in bytes (decisions §5). The service holds the whole JSON in memory while a slow
+ * client reads it.
+ */
+const maxBytes = 1024 * 1024
+
+/**
+ * Maximum number of rooms in a listing, over all room types. A page contains up to 100 listings with all of their
+ * rooms.
+ */
+const maxRooms = 2000
+
+/** @throws DomainError `validation` if the listing has too many rooms or is too large */
+function requireSize(content: ListingContent): void {
+  if (content.room_types.reduce((sum, { rooms }) => sum + rooms.length, 0) > maxRooms)
+    throw invalidField('room_types', `A listing must have at most ${maxRooms} rooms`, 'max')
+  if (Buffer.byteLength(JSON.stringify(content)) > maxBytes)
+    throw invalidField('body', `The listing must be at most ${maxBytes} bytes as JSON`, 'max')
+}
+
+/** Returns the 409 error for a listing that matches an inactive one (contract, Listing conflict detail). */
+export function inactiveMatch(
+  listing: Pick<ListingWithPrices, 'id'>,
+  { method, confidence }: Match,
+): DomainError {
+  const entries: [string, string][] = [
+    ['action', 'skipped'],
+    ['listing_id', String(listing.id)],
+    ['match.matched', 'true'],
+    ['match.method', method],
+    ['match.confidence.level', confidence.level],
+    ['match.confidence.score', String(confidence.score)],
+  ]
+  return new DomainError(
+    'listing_conflict',
+    'The listing matches an inactive listing',
+    entries.map(([path, message]) => ({ path, code: 'conflict', message })),
+  )
+}
+
+/**
+ * Changes the fields of a listing that were sent and leaves all other fields unchanged.
+ *
+ * @throws DomainError `not_found`; `validation`; `listing_conflict` if another listing has the `original_id`;
+ * `conflict` with a retry time if other requests keep changing the listing
+ */
+export async function patchListing(
+  app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
+  ownerId: number,
+  id: number | undefined,
+  sent: ListingPatch,
+): Promise<ListingWrite> {
+  const { room_types, original_id, original_url } = sent
+  const isAlone = !room_types?.length && original_id === undefined && original_url === undefined
+  return isAlone ? patchFields(app, ownerId, id, sent) : patchInTurn(app, ownerId, id, sent)
+}
+
+/** Maximum number of attempts to change a listing that other requests keep changing. */
+const maxPatches = 50
+
+/**
+ * Changes fields that no other document depends on. No lock is needed, because the update matches the listing only if
+ * its content has not changed since it was read.
+ */
+async function patchFields(
+  app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
+  ownerId: number,
+  id: number | undefined,
+  sent: ListingPatch,
+): Promise<ListingWrite> {
+  for (let patch = 0; patch < maxPatches; patch += 1) {
+    const listing = await findListing(app.db, ownerId, id)
+    const content = await merge(app.ids, listing.content, { sent, reading: 'internal' })
+    if (await changeFields(app, listing, content))
+      return { action: 'updated', listing: { ...listing, content } }
+    await Bun.sleep(Math.random() * patch)
+  }
+  throw changedMeanwhile()
+}
+
+/** Returns the error for a listing that other requests keep changing between the look-up and the write. */
+function changedMeanwhile(): DomainError {
+  return new DomainError('conflict', 'Another request is changing the same listing; try again', [], 1)
+}
+
+async function patchInTurn(
+  app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
+  ownerId: number,
+  id: number | undefined,
+  sent: ListingPatch,
+): Promise<ListingWrite> {
+  const lock = listingLock(ownerId)
+  await ensureLock(app.db, lock)
+  return inTransaction(app.db, lock.name, async (session) => {
+    await takeLock(app.db, session, lock)
+    const listing = await findListing(app.db, ownerId, id, session)
+    return update(app, listing, { sent, reading: 'internal' }, session)
+  })
+}
