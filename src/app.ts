@@ -63,8 +63,7 @@ export function createApp(
   drain?.addEventListener('abort', () => live.heldRequests.end())
   const methodsAt = methodsByPath(() => app.routes)
   const unreadBodies = new UnreadBodies()
-  // Elysia's own normalization is off because it runs before validation and would turn null or a list into `{}`. Our
-  // `normalizeSent()` runs after validation.
+  // Elysia neither parses nor checks the pipeline's routes, and its normalization would turn null or a list into `{}`.
   const app = new Elysia({
     systemRouter: false,
     normalize: false,

@@ -18,7 +18,7 @@ import type { Permission } from './permissions.ts'
 import type { Entry, RequestEntry, Visit } from './request.ts'
 import type { EnvironmentName } from './roots.ts'
 
-/** A route's external dependencies. They are passed in, never imported, so the same routes serve both environments. */
+/** A route's external dependencies. They are passed in, so the same routes serve both environments. */
 export interface AppContext {
   config: Config
   clock: Clock

@@ -6,7 +6,7 @@ import type { RequestFacts } from './request.ts'
 
 /*
  * The facts about a request are one value, which is made here when the request arrives. Elysia hands it on, in its
- * context, to each hook and handler.
+ * context, to the pipeline and to the log.
  *
  * There is one exception: `app.wrap()`, which holds a response back until its request's body has been thrown away
  * (unread-body.ts), gets the `Request` alone and no context. So the facts about such a request can also be found by its

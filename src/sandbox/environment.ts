@@ -20,7 +20,7 @@ const firstFreeId = 10_000
 const sweepEveryMilliseconds = 60_000
 
 /**
- * Opens the sandbox environment, in which the contract's routes run unchanged with the context of `context.ts`
+ * Opens the sandbox environment, in which the contract's routes run unchanged with the context of `sandbox-context.ts`
  * (decisions §13).
  *
  * @param models the models of all collections

@@ -53,7 +53,7 @@ function recorded(more: Partial<Observed> = {}) {
   })
 }
 
-/** Returns what a request sent, as the guard passes it on. */
+/** Returns what a request sent, as the pipeline passes it on. */
 const sending = (body: unknown, idempotencyKey?: string) => ({ body, idempotencyKey }) as Observed['sent']
 
 test('the record of a request has its times, its response and no sent value', ({ expect }) => {

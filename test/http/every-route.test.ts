@@ -68,7 +68,7 @@ test('a route takes a body if and only if its `access` says so', () => {
 })
 
 const tried = triedRoutes(service)
-/** The guard is the same for all sandbox routes, so only the soak tries it with those that have no twin, too. */
+/** The pipeline is the same for all sandbox routes, so only the soak tries it with those that have no twin, too. */
 const guarded = isSoak ? routes : guardedRoutes(service, '/v1')
 
 describe.each(guarded)('$method $path', (route) => {

@@ -5,7 +5,7 @@ import { type Actor, seedBooking, type TestApp } from './app.ts'
 import { storeCertification } from './certification.ts'
 import { isSoak } from './soak.ts'
 
-/** A route that the guard protects, as the route table describes it. */
+/** A route that requires a key, as the route table describes it. */
 export interface GuardedRoute {
   method: string
   path: string
@@ -41,8 +41,8 @@ export function guardedRoutes({ app }: Pick<TestApp, 'app'>, prefix: Prefix | ''
 }
 
 /**
- * Returns the routes that a test of every route tries. A sandbox route whose path also exists below /v1 shares the guard
- * and the handler of its live twin, so only the soak tries it too.
+ * Returns the routes that a test of every route tries. A sandbox route whose path also exists below /v1 shares the
+ * pipeline and the handler of its live twin, so only the soak tries it too.
  */
 export function triedRoutes(service: Pick<TestApp, 'app'>): GuardedRoute[] {
   const live = new Set(guardedRoutes(service, '/v1').map(({ method, path }) => `${method} ${path}`))

@@ -34,7 +34,7 @@ import { serializeFeedItem, serializeInFull } from './serialize.ts'
  * steps:
  *
  * 1. Its query is checked (`schema.ts`) and parsed into a position (`position.ts`, `cursor.ts`).
- * 2. The page at the position is read (`page.ts`). `page=2` and later pages are found by `numbered-pages.ts`, which
+ * 2. The page at the position is read (`feed-page.ts`). `page=2` and later pages are found by `numbered-pages.ts`, which
  *    also keeps the end of a first page.
  * 3. If the request may wait, step 2 is part of holding it until the page has a row (`hold.ts`).
  * 4. A reader that is ahead of the feed is recognized (`ahead.ts`), and what the page tells about its reader is noted.

@@ -1,8 +1,10 @@
 import { stringify } from 'safe-stable-stringify'
 import { DomainError } from '../../core/errors.ts'
+import { currentTraceparent } from '../../core/trace.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { isDuplicate, isPoolFull, isUnreachable } from '../../platform/mongo/errors.ts'
 import { Batches, type Traced } from '../../platform/mongo/turns/batches.ts'
+import { inTransaction } from '../../platform/mongo/turns/transactions.ts'
 import { jsonContentType } from '../answer/envelope.ts'
 import type { AppContext } from '../context.ts'
 import type { Accepted } from '../request.ts'
@@ -30,8 +32,9 @@ interface AnsweredWrite<Request, Result> {
 }
 
 /**
- * The pipeline's door into a transaction: carries out the writes of one kind that requests ask for, in one environment.
- * Every route that writes through a declared {@link Write} uses it; whatever no request asks for uses `inTransaction`.
+ * A request's door into a transaction: carries out the writes of one kind that requests ask for, in one environment, with
+ * their responses. A route that writes through a declared {@link Write} uses it. Whatever no request asks for, and a write
+ * whose response is not stored, uses `inTransaction`.
  */
 export class Writer<Input, Request, Result> {
   private readonly batches: Batches<number, AnsweredWrite<Request, Result>, WorkResponse<object>>
@@ -40,10 +43,9 @@ export class Writer<Input, Request, Result> {
     private readonly app: AppContext,
     private readonly declared: Write<AppContext, Input, Request, Result>,
   ) {
-    this.batches = new Batches(app.db, {
-      isShared: declared.isShared,
-      write: (session, ownerId, members) => this.writeAnswered(session, ownerId, members),
-    })
+    this.batches = new Batches(app.db, (session, ownerId, members) =>
+      this.writeAnswered(session, ownerId, members),
+    )
   }
 
   /**
@@ -101,7 +103,13 @@ export class Writer<Input, Request, Result> {
   ): Promise<WorkResponse<object>> {
     const prepared = await this.declared.prepare(this.app, ownerId, input)
     const queue = this.declared.queue(ownerId, prepared)
-    return this.batches.run({ queue, shared: ownerId, request: { prepared, ...answered } })
+    const request = { prepared, ...answered }
+    if (this.declared.isShared) return this.batches.run({ queue, shared: ownerId, request })
+    return inTransaction(this.app.db, queue, async (session) => {
+      const traced = { ...request, trace: currentTraceparent() }
+      const [response] = await this.writeAnswered(session, ownerId, [traced])
+      return response as WorkResponse<object>
+    })
   }
 
   /** Writes requests, and stores the responses of those that have a claim, within one transaction. */
@@ -175,7 +183,7 @@ function stillRunning(): DomainError {
   return new DomainError('conflict', 'An identical request is still in progress; try again', [], 1)
 }
 
-/** Sets the status and returns the envelope, which Elysia checks against that status's schema, as on every route. */
+/** Sets the status and returns the envelope, which the pipeline checks against that status's schema. */
 function respond<Envelope extends object>(
   { set }: WritingRequest,
   { status, envelope }: WorkResponse<Envelope>,

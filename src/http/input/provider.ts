@@ -1,6 +1,6 @@
-/** The only integration provider (contract, Providers). */
 import { DomainError } from '../../core/errors.ts'
 
+/** The only integration provider (contract, Providers). */
 export const supportedProvider = 'provider_one'
 
 /** @throws DomainError `unsupported_provider` for any provider except {@link supportedProvider} */

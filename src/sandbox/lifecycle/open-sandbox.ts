@@ -4,7 +4,7 @@
  *   filling ── all data stored ──► open ── cleared, or no write for an hour ──► ended ── swept after 30 s ──► deleted
  *      └─────── not filled within ten minutes ────────────────────────────────────▲
  *
- * This file takes a sandbox to `open`, and `end.ts` takes it from there. `lifetime.ts` and `room.ts` keep an open sandbox
+ * This file takes a sandbox to `open`, and `end.ts` takes it from there. `lifetime.ts` and `sandbox-room.ts` keep an open sandbox
  * within its limits of time and size.
  */
 

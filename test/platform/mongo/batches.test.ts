@@ -27,12 +27,8 @@ async function insertLocks(session: Session, locks: NewLock[]): Promise<string[]
 }
 
 /** Returns a kind of changes of its own. */
-const locksOf = (isShared: boolean) =>
-  new Batches(db, {
-    isShared,
-    write: (session, _: null, locks: NewLock[]) => insertLocks(session, locks),
-  })
-const shared = locksOf(true)
+const newKind = () => new Batches(db, (session, _: null, locks: NewLock[]) => insertLocks(session, locks))
+const shared = newKind()
 
 /** Writes locks that wait behind one transaction; returns their outcomes and the counts of transactions and inserts. */
 async function inOneTurn(queue: string, locks: NewLock[], kindOf = (_: number) => shared) {
@@ -106,14 +102,7 @@ test('at most eight changes are written together', async () => {
 
 test('only changes of the same kind are written together', async () => {
   const some = ids('kinds', 6)
-  const kinds = [locksOf(true), locksOf(true)]
+  const kinds = [newKind(), newKind()]
   const { transactions } = await inOneTurn('kinds', some.map(toLock), (at) => kinds[at % 2] as typeof shared)
   expect({ stored: await stored('kinds-'), transactions }).toEqual({ stored: some, transactions: 2 })
-})
-
-test('changes of a kind that shares no transaction are written alone', async () => {
-  const some = ids('alone', 3)
-  const notShared = locksOf(false)
-  const { transactions } = await inOneTurn('alone', some.map(toLock), () => notShared)
-  expect({ stored: await stored('alone-'), transactions }).toEqual({ stored: some, transactions: 3 })
 })

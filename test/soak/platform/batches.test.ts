@@ -13,14 +13,11 @@ import { ownDatabase } from '../../support/databases.ts'
 test('a change whose batch fell apart ends no later than it would have alone', async () => {
   const { db } = (await testApp({ MONGODB_URL: await ownDatabase() })).live
   const refusal = new DomainError('validation', 'No unit is left')
-  const batches = new Batches(db, {
-    isShared: true,
-    async write(_: Session, __: null, requests: { index: number }[]) {
-      const isRefused = requests.some((request) => request.index === 0)
-      if (isRefused) throw refusal
-      await Bun.sleep(3000 * requests.length)
-      return requests.map((request) => request.index)
-    },
+  const batches = new Batches(db, async (_: Session, __: null, requests: { index: number }[]) => {
+    const isRefused = requests.some((request) => request.index === 0)
+    if (isRefused) throw refusal
+    await Bun.sleep(3000 * requests.length)
+    return requests.map((request) => request.index)
   })
   const changes = Array.from({ length: 8 }, (_, index) => ({
     queue: 'slow',

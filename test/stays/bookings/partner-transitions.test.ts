@@ -126,11 +126,9 @@ test('moves of one booking that wait for the same turn are made one after the ot
   const caller = { ...callerFields, keyId: actor.keyId, ownerId: actor.hostId }
   const gate = Promise.withResolvers<void>()
   const turn = inTransaction(db, hostQueue(actor.hostId), () => gate.promise)
-  const batches = new Batches(db, {
-    isShared: true,
-    write: (session, ownerId: number, requests: Traced<PartnerMove>[]) =>
-      partnerMoves.write(service.live, session, ownerId, requests),
-  })
+  const batches = new Batches(db, (session, ownerId: number, moved: Traced<PartnerMove>[]) =>
+    partnerMoves.write(service.live, session, ownerId, moved),
+  )
   const requests: PartnerMove[] = []
   for (const to of ['confirmed', 'confirmed', 'cancelled'] as const)
     requests.push(await partnerMoves.prepare(service.live, actor.hostId, { caller, bookingId: id, to }))

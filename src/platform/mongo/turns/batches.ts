@@ -4,23 +4,22 @@ import { currentTraceparent, inSpan } from '../../../core/trace.ts'
 import { queueTimeoutMilliseconds, transactionTimeoutMilliseconds } from '../../time-limits.ts'
 import type { Db, Session } from '../connection.ts'
 import { isDuplicate } from '../errors.ts'
-import { inTransaction, runTransaction, takeTurn } from './transactions.ts'
+import { runTransaction, takeTurn } from './transactions.ts'
 
 /** A request and the `traceparent` of its own change, because the batch may run in the trace of another change. */
 export type Traced<Request> = Request & { trace: string | null }
 
-/** A kind of change, which is declared once. */
-export interface BatchedKind<Shared, Request, Result> {
-  /** False if each change has a transaction of its own. */
-  isShared: boolean
-  /**
-   * Writes requests within a transaction and returns one result for each, in order. Each request must be judged as if
-   * those before it had already been written. If one of them fails, all fail. May run more than once.
-   *
-   * @param shared what all changes in a queue have in common
-   */
-  write(session: Session, shared: Shared, requests: Traced<Request>[]): Promise<Result[]>
-}
+/**
+ * Writes requests within a transaction and returns one result for each, in order. Each request must be judged as if those
+ * before it had already been written. If one of them fails, all fail. May run more than once.
+ *
+ * @param shared what all changes in a queue have in common
+ */
+export type WriteTogether<Shared, Request, Result> = (
+  session: Session,
+  shared: Shared,
+  requests: Traced<Request>[],
+) => Promise<Result[]>
 
 /** A change that waits for its turn. */
 export interface BatchedChange<Shared, Request> {
@@ -53,7 +52,7 @@ export class Batches<Shared, Request, Result> {
 
   constructor(
     private readonly db: Db,
-    private readonly kind: BatchedKind<Shared, Request, Result>,
+    private readonly write: WriteTogether<Shared, Request, Result>,
   ) {}
 
   /**
@@ -64,15 +63,14 @@ export class Batches<Shared, Request, Result> {
    * @throws DomainError `conflict` with a retry time if the wait for the turn or for conflicting writers takes too long
    */
   run({ queue, shared, request }: BatchedChange<Shared, Request>): Promise<Result> {
-    const writeAlone = async (session: Session) => {
-      const [result] = await this.kind.write(session, shared, [{ ...request, trace: currentTraceparent() }])
-      return result as Result
-    }
-    if (!this.kind.isShared) return inTransaction(this.db, queue, writeAlone)
     return inSpan('transaction', () => {
+      const traced = { ...request, trace: currentTraceparent() }
       const member: Member<Request, Result> = {
-        request: { ...request, trace: currentTraceparent() },
-        writeAlone: AsyncLocalStorage.bind(writeAlone),
+        request: traced,
+        writeOnItsOwn: AsyncLocalStorage.bind(async (session: Session) => {
+          const [result] = await this.write(session, shared, [traced])
+          return result as Result
+        }),
         outcome: Promise.withResolvers(),
         endsAt: Date.now() + queueTimeoutMilliseconds + transactionTimeoutMilliseconds,
       }
@@ -104,12 +102,12 @@ export class Batches<Shared, Request, Result> {
   private async writeTogether({ shared, members }: Batch<Shared, Request, Result>): Promise<void> {
     const requests = members.map(({ request }) => request)
     try {
-      const results = await runTransaction(this.db, (session) => this.kind.write(session, shared, requests))
+      const results = await runTransaction(this.db, (session) => this.write(session, shared, requests))
       for (const [index, { outcome }] of members.entries()) outcome.resolve(results[index] as Result)
     } catch (error) {
       if (members.length === 1 || !isRefusal(error)) throw error
-      for (const { writeAlone, endsAt, outcome } of members)
-        await runTransaction(this.db, writeAlone, endsAt).then(outcome.resolve, outcome.reject)
+      for (const { writeOnItsOwn, endsAt, outcome } of members)
+        await runTransaction(this.db, writeOnItsOwn, endsAt).then(outcome.resolve, outcome.reject)
     }
   }
 }
@@ -124,7 +122,7 @@ interface Batch<Shared, Request, Result> {
 interface Member<Request, Result> {
   request: Traced<Request>
   /** Writes only this change, in its own trace. */
-  writeAlone: (session: Session) => Promise<Result>
+  writeOnItsOwn: (session: Session) => Promise<Result>
   outcome: PromiseWithResolvers<Result>
   /** Time by which the change would have ended in a transaction of its own, in milliseconds since 1970. */
   endsAt: number

@@ -15,7 +15,9 @@ import { busy, isPoolFull } from '../errors.ts'
 const queues = new WeakMap<Db, KeyedQueue>()
 
 /**
- * Runs `work` in one transaction and returns its result once a majority has acknowledged the commit.
+ * Runs `work` in one transaction and returns its result once a majority has acknowledged the commit. The right door for a
+ * write that no request waits for, and for one whose response is not stored. A route's declared write goes through its
+ * `Writer` (http/idempotency), and several reads of one state through {@link inSnapshot}.
  *
  * Writers of the same document must pass the same `queue`, so that they take turns within this process. Writers in
  * different processes may conflict, in which case the loser is retried after a short pause. `work` may therefore run

@@ -1,0 +1,82 @@
+import type { CommandStartedEvent } from 'mongodb'
+import { expect, test } from 'vitest'
+import { Writer } from '../../src/http/idempotency/writer.ts'
+import { alone, batch } from '../../src/http/write.ts'
+import type { Session } from '../../src/platform/mongo/connection.ts'
+import { lockModel } from '../../src/platform/mongo/turns/locks.ts'
+import { inTransaction } from '../../src/platform/mongo/turns/transactions.ts'
+import { testApp } from '../support/app.ts'
+import { ownDatabase } from '../support/databases.ts'
+
+const MONGODB_URL = `${await ownDatabase()}&monitorCommands=true`
+const { live } = await testApp({ MONGODB_URL })
+const ownerId = 1
+
+async function insertLocks(session: Session, names: string[]): Promise<string[]> {
+  const documents = names.map((_id) => ({ _id, owner_id: ownerId, taken: 0 }))
+  await lockModel(live.db).collection.insertMany(documents as object[], { session })
+  return names
+}
+
+const queue = () => 'writes'
+const prepare = async (_app: object, _ownerId: number, name: string) => ({ name })
+const together = batch({
+  queue,
+  prepare,
+  write: (_app: object, session, _ownerId, requests: { name: string }[]) =>
+    insertLocks(
+      session,
+      requests.map(({ name }) => name),
+    ),
+})
+const apart = alone({
+  queue,
+  prepare,
+  write: async (_app: object, session, _ownerId, { name }: { name: string }) => {
+    await insertLocks(session, [name])
+    return name
+  },
+})
+
+/** A request without an `Idempotency-Key`. */
+const newRequest = () => ({
+  caller: {
+    keyId: 1,
+    ownerId,
+    isSandbox: false,
+    permissions: [],
+    address: '127.0.0.1',
+    maxHoldSeconds: undefined,
+    host: { id: ownerId, name: '', email: '', createdAt: new Date(), lastLoginAt: null },
+  },
+  sent: { idempotencyKey: undefined, body: undefined },
+  request: new Request('http://localhost/'),
+  route: '/',
+  params: {},
+  set: { headers: {} },
+})
+
+test.each([
+  { name: 'a batch', declared: together, transactions: 1 },
+  { name: 'writes that are alone', declared: apart, transactions: 3 },
+])('three requests of $name that wait for the same turn take $transactions transactions', async (row) => {
+  const writer = new Writer(live, row.declared)
+  const gate = Promise.withResolvers<void>()
+  const earlier = inTransaction(live.db, 'writes', () => gate.promise)
+  const names = [1, 2, 3].map((number) => `${row.name}-${number}`)
+  const answers = names.map((name) =>
+    writer.answer(newRequest(), name, (written) => ({ status: 201, envelope: { data: written } })),
+  )
+  // Each request is prepared before it waits for its turn.
+  await Bun.sleep(0)
+  let transactions = 0
+  const note = ({ command }: CommandStartedEvent) => {
+    if (command.startTransaction) transactions += 1
+  }
+  live.db.getClient().on('commandStarted', note)
+  gate.resolve()
+  expect(await Promise.all(answers)).toEqual(names.map((data) => ({ data })))
+  live.db.getClient().off('commandStarted', note)
+  await earlier
+  expect(transactions).toBe(row.transactions)
+})
