@@ -11,7 +11,14 @@ import { type Actor, makeActor, seedBooking, sender } from '../support/app.ts'
 import { readFixture } from '../support/fixtures.ts'
 import { startService } from '../support/processes.ts'
 import { startRedis } from '../support/redis.ts'
-import { compare, type Load, manyConnections, residentMebibytes, type Target } from './load.ts'
+import {
+  afterEverything,
+  compare,
+  type Load,
+  manyConnections,
+  residentMebibytes,
+  type Target,
+} from './load.ts'
 import { withDataDir } from './measure.ts'
 import type { Row } from './table.ts'
 
@@ -108,7 +115,7 @@ async function held(all: Host[], { url, pid }: { url: string; pid: number }): Pr
   let answered = 0
   const waits = all.flatMap(({ key }) =>
     Array.from({ length: heldPerKey }, () =>
-      fetch(`${url}${provider}/bookings?updated_after=2099-01-01&wait=30`, {
+      fetch(`${url}${provider}/bookings?updated_after=${afterEverything()}&wait=30`, {
         headers: { 'x-api-key': key },
         signal: ending.signal,
       }).then(

@@ -1,3 +1,4 @@
+import { toVersion } from '../../src/host-clock/format.ts'
 import { median } from './measure.ts'
 
 /** A server under load, and the processes whose CPU time is measured. */
@@ -82,6 +83,14 @@ export async function burst(
   const own = (await cpuSeconds(pids)) - ownBefore
   const all = own + (await cpuSeconds(stores)) - storesBefore
   return { perSecond: sent / seconds, cpu: (own / sent) * 1e6, cpuOfAll: (all / sent) * 1e6, times }
+}
+
+/**
+ * Returns a version after everything that a bench has stored, for polls that wait for news. Beyond five minutes, it would
+ * count as ahead of the feed (decisions §9).
+ */
+export function afterEverything(): string {
+  return encodeURIComponent(toVersion(new Date(Date.now() + 240_000)))
 }
 
 /** Duration of the warm-up of a newly started server, which has not compiled its code yet. */

@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/process/open-context.ts'
 import { type Actor, makeActor, seedBooking, sender } from '../support/app.ts'
 import { partnerctl, type ServiceProcess, startService } from '../support/processes.ts'
 import { startRedis } from '../support/redis.ts'
-import { cpuSeconds, residentMebibytes } from './load.ts'
+import { afterEverything, cpuSeconds, residentMebibytes } from './load.ts'
 import { withDataDir } from './measure.ts'
 import { atMost, type Row } from './table.ts'
 
@@ -152,11 +152,11 @@ export function waiting(): Promise<Row[]> {
 /** Keeps 1,000 requests with one key open at a process. Repeats each request a second after its response. */
 async function flood({ key }: Host, { url }: ServiceProcess): Promise<AbortController> {
   const controller = new AbortController()
-  const path = `${url}${provider}/bookings?updated_after=2099-01-01&wait=30`
+  const path = () => `${url}${provider}/bookings?updated_after=${afterEverything()}&wait=30`
   for (let count = 0; count < 1000; count += 1)
     (async () => {
       while (!controller.signal.aborted) {
-        await fetch(path, { headers: { 'x-api-key': key }, signal: controller.signal }).then(
+        await fetch(path(), { headers: { 'x-api-key': key }, signal: controller.signal }).then(
           (response) => response.arrayBuffer(),
           () => {},
         )
