@@ -52,6 +52,9 @@ test('requests that stop coming are missed, and one request ends the alert', asy
   const { key } = await (await testApp()).actor()
   const send = sender(fetch, service.url)
   const request = () => send('GET', '/v1/me', { key })
+  // A count that Prometheus has never seen smaller is no traffic to it.
+  await request()
+  await expect.poll(() => prometheus.count('sum(api_responses_total) > 0')).toBe(1)
   for (let count = 0; count < 150; count += 1) {
     await request()
     await Bun.sleep(20)
