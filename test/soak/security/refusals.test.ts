@@ -238,6 +238,8 @@ test('64 refused bodies that arrive at once take up little memory', async () => 
     await connection.send(rawHead('POST /v1/users', [`Content-Length: ${10 * mebibyte}`]))
   for (let count = 0; count < 10; count += 1) {
     await Promise.all(connections.map((connection) => connection.send(part)))
+    // The faster of the two programs depends on the machine, and what is in flight between them is not what is held.
+    await Bun.sleep(200)
     most = Math.max(most, await memoryOf(service.pid))
   }
   for (const connection of connections) {
