@@ -42,7 +42,8 @@ export type Answer = object | Response
  *     identify ──> admit ──> allow ──> open ──> readInput ──> handle ──> send
  *         └──────────┴─────────┴────────┴───────────┴────────────┴──> refuse
  *
- * The sandbox takes part through its `visit`, which live data does not have. The returned function never rejects.
+ * The sandbox takes part through its `visit`, which live data does not have. The returned function rejects only if the
+ * sandbox cannot record an error; Elysia's error hook then answers.
  */
 export function serve(app: AppContext, route: Route): (arrival: Arrival) => Promise<Sent> {
   return async (arrival) => {

@@ -37,12 +37,10 @@ const last = (await actor.send('GET', `${provider}/bookings`)).body.data.Booking
 const bookingId = last.booking_id
 
 /**
- * Collections that the service also uses in the background. Commands on them are not counted. A key's record is read,
- * with its host, if Redis was late.
+ * Collections that the service also uses in the background. Commands on them are not counted.
  */
 const background = new Set([
   'alarms',
-  'hosts',
   'outbox',
   'keys',
   'sandboxes',
@@ -62,14 +60,22 @@ function isOfRequest({ commandName, command, databaseName }: CommandStartedEvent
 
 async function commandsOf(send: () => Promise<{ status: number }>): Promise<string[]> {
   const commands: string[] = []
+  let keyRecords = 0
   const note = (event: CommandStartedEvent) => {
-    if (isOfRequest(event)) commands.push(`${event.commandName} ${event.command[event.commandName]}`)
+    const name = `${event.commandName} ${event.command[event.commandName]}`
+    if (event.databaseName === database && name === 'find keys') keyRecords += 1
+    if (isOfRequest(event)) commands.push(name)
   }
   const client = service.live.db.getClient()
   client.on('commandStarted', note)
   const { status } = await send()
   client.off('commandStarted', note)
   expect(status).toBeLessThan(300)
+  // If Redis is late, a key's record is read, with its host. Any other read of a host counts.
+  for (let record = 0; record < keyRecords; record += 1) {
+    const place = commands.indexOf('find hosts')
+    if (place >= 0) commands.splice(place, 1)
+  }
   return commands
 }
 
