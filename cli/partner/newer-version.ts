@@ -19,16 +19,17 @@ export function downloadOf(base: string): string {
 
 /**
  * Says once on standard error if the service has a newer version than this program (decisions §15). Commands that run for
- * long call it beside their work, because nobody runs `doctor` every day. Never rejects, and says nothing if the service
- * does not tell its version.
+ * long call it beside their work, because nobody runs `doctor` every day. No command waits for it: a service that does not
+ * tell its version must not keep a poll from ending.
  */
-export async function noteNewerVersion(base: string, stop: AbortSignal): Promise<void> {
-  const served = await fetchServedVersion(
-    base,
-    AbortSignal.any([stop, AbortSignal.timeout(patienceMilliseconds)]),
-  )
-  if (served === undefined || !isNewer(served, version)) return
-  noteIfPossible(`This is ${version}, but the service has ${served}; get that one from ${downloadOf(base)}`)
+export function noteNewerVersion(base: string, stop: AbortSignal): void {
+  const patience = AbortSignal.timeout(patienceMilliseconds)
+  void fetchServedVersion(base, AbortSignal.any([stop, patience])).then((served) => {
+    if (served === undefined || !isNewer(served, version)) return
+    noteIfPossible(
+      `This is ${version}, but the service has ${served}; get that one from ${downloadOf(base)}`,
+    )
+  })
 }
 
 /** Compares major, minor and patch; what follows them, as in a build that is not a release, does not count. */

@@ -91,7 +91,7 @@ export const listen = command({
     const client = await openClient(args, Number.POSITIVE_INFINITY)
     const stop = stopOnSignal()
     const receiver = { url, secret, stop }
-    const newer = noteNewerVersion(await findAddress(args), stop)
+    noteNewerVersion(await findAddress(args), stop)
     const follow = async (event: HintEvent) => {
       const { feed, hints } = sources[event]
       const after = args.since ?? (await latestVersion(client, feed, stop))
@@ -105,7 +105,6 @@ export const listen = command({
       }
     }
     await Promise.all(events.map((event) => untilStopped(stop, () => follow(event))))
-    await newer
   },
 })
 

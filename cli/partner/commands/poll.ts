@@ -159,7 +159,7 @@ async function runPoll<T extends Item>(
   )
   if (checkpoint === null) return
   if (args.follow) note(describeStart(feed.name, client.root, args, checkpoint))
-  const newer = noteNewerVersion(await findAddress(args), stop)
+  noteNewerVersion(await findAddress(args), stop)
   const output = outputFor(feed, { exec: args.exec, output: args.json ? 'json' : args.output })
   const isProgressShown = standardError.isTerminal && (args.exec !== undefined || !standardOutput.isTerminal)
   const progress = await openProgress(isProgressShown, feed.name)
@@ -184,7 +184,6 @@ async function runPoll<T extends Item>(
     progress.stop()
     await output.end().finally(checkpoint.close)
   }
-  await newer
 }
 
 /** Says which feed a poll follows, and from where. */
