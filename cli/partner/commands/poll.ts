@@ -172,7 +172,7 @@ async function runPoll<T extends Item>(
   // A poll that has lost its state file ends at once, also while it waits for a change.
   const end = AbortSignal.any([stop, checkpoint.lost])
   const notes = new Notes(feed.name, client, args)
-  const poll = { output, checkpoint, progress, notes, stop: end }
+  const poll = { handle: output.handle, checkpoint, progress, notes, stop: end }
   // Without --interval, a poll that follows the feed pauses for as long as the client does by default. Without a minimum,
   // --interval 0s would have it spin while the service has no room to hold its request.
   const pauseSeconds = interval === undefined ? undefined : Math.max(minFollowPauseSeconds, interval)
@@ -240,7 +240,7 @@ const noFile: Checkpoint = {
 /** Where the changes of a poll go. */
 interface Output<T extends Item> {
   /** Handles a change, which counts as handled only once the promise resolves. */
-  handle(item: T): Promise<void>
+  handle: (item: T) => Promise<void>
   /** Completes the output when the poll ends, even after a failure. */
   end(): Promise<void>
 }
@@ -250,13 +250,11 @@ function outputOf<T extends Item>(feed: PolledFeed<T>, { exec, json, output }: P
   const printer = json ? new JsonPrinter<T>() : new LinePrinter(feed, output ?? 'table')
   if (exec === undefined) return { handle: (item) => printer.print(item), end: () => printer.end() }
   if (!json) return { handle: (item) => handOver(feed, item, exec, 'stdout'), end: async () => {} }
-  return {
-    async handle(item) {
-      await handOver(feed, item, exec, 'stderr')
-      await printer.print(item)
-    },
-    end: () => printer.end(),
+  const handOverAndPrint = async (item: T) => {
+    await handOver(feed, item, exec, 'stderr')
+    await printer.print(item)
   }
+  return { handle: handOverAndPrint, end: () => printer.end() }
 }
 
 /** The notes that a poll prints at most once. */
@@ -288,7 +286,7 @@ class Notes {
 
 /** What a poll does with its changes. */
 interface Poll<T extends Item> {
-  output: Output<T>
+  handle: Output<T>['handle']
   checkpoint: Checkpoint
   progress: Progress
   notes: Notes
@@ -301,7 +299,7 @@ interface Poll<T extends Item> {
  */
 async function handlePages<T extends Item>(
   changes: Feed<T>,
-  { output, checkpoint, progress, notes, stop }: Poll<T>,
+  { handle, checkpoint, progress, notes, stop }: Poll<T>,
 ): Promise<void> {
   let handled = 0
   let handledOnPage: string | undefined
@@ -316,7 +314,7 @@ async function handlePages<T extends Item>(
       for (const item of items) {
         stop.throwIfAborted()
         checkpoint.require()
-        await output.handle(item)
+        await handle(item)
         checkpoint.save(item.version)
         handledOnPage = item.version
         handled += 1

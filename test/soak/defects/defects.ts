@@ -352,8 +352,8 @@ const rows: Row[] = [
   ],
   [
     'a poll that hands changes over after it has lost its state file',
-    'checkpoint.require()\n        await output.handle(item)',
-    'await output.handle(item)',
+    'checkpoint.require()\n        await handle(item)',
+    'await handle(item)',
     'cli/claims.test.ts',
   ],
   ['a change that is not saved', 'checkpoint.save(item.version)\n', '', 'cli/poll.test.ts'],
