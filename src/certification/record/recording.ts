@@ -9,8 +9,7 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import type { Observed } from '../../sandbox/visit.ts'
 import type { BookingDetail } from '../../stays/bookings/schema.ts'
 import { countRequest } from '../store.ts'
-import type { DeliveredVersion, RequestRecord } from './model.ts'
-import { hasSucceeded } from './requests.ts'
+import { type DeliveredVersion, hasSucceeded, type RequestRecord } from './model.ts'
 import { insertRecord, storeDeliveries } from './store.ts'
 
 /** Maximum number of requests recorded for a certification. Further requests are only counted. */
