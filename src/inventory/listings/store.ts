@@ -2,10 +2,7 @@ import { DomainError, notFound } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
-import { indexKey } from '../../platform/mongo/index-key.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
-import type { HostLock } from '../../platform/mongo/turns/locks.ts'
-import { bestMatch, comparableUrl, type Match, type MatchFields } from './match.ts'
 import {
   indexFieldsOf,
   type ListingContent,
@@ -19,16 +16,8 @@ import {
 import { changedPrices, pricesOf, withPrices } from './prices-store.ts'
 import { type ListingStatus, listingStatuses } from './schema.ts'
 
-/**
- * Returns the lock for writes to a host's listings that must run one at a time. The lock's name is also the name of
- * their queue.
- */
-export function listingLock(ownerId: number): HostLock {
-  return { ownerId, name: `listings/${ownerId}` }
-}
-
 /** Returns the host's listing with this id, or null if there is none. */
-async function findListingIfAny(
+export async function findListingIfAny(
   db: Db,
   ownerId: number,
   id: number,
@@ -91,33 +80,6 @@ export async function findListing(
   const listing = id ? await findListingIfAny(db, ownerId, id, session) : null
   if (!listing) throw notFound('Listing')
   return listing
-}
-
-/** Returns the host's listing that a sent listing matches, or null if there is none (decisions §5). */
-export async function findMatch(
-  db: Db,
-  ownerId: number,
-  sent: MatchFields,
-  session: Session | null = null,
-): Promise<{ listing: ListingWithPrices; match: Match } | null> {
-  const original_id_key = indexKey(sent.original_id)
-  const original_url_key = indexKey(comparableUrl(sent.original_url))
-  const alternatives = [
-    ...(original_id_key ? [{ original_id_key }] : []),
-    ...(original_url_key ? [{ original_url_key }] : []),
-  ]
-  if (alternatives.length === 0) return null
-  // Many listings may have the same `original_url`, so only the match is read in full.
-  const projection = { id: 1, 'content.original_id': 1, 'content.original_url': 1 }
-  const candidates = await listingModel(db)
-    .find({ owner_id: ownerId, $or: alternatives }, projection)
-    .sort({ id: 1 })
-    .session(session)
-    .lean()
-  const found = bestMatch(sent, candidates, ({ content }) => content)
-  if (!found) return null
-  const listing = await findListingIfAny(db, ownerId, found.listing.id, session)
-  return listing ? { listing, match: found.match } : null
 }
 
 /** Stores a new listing as a draft. */
