@@ -355,7 +355,15 @@ test.each(['/', '/guide', '/docs', '/openapi.json', '/healthz', '/console', '/ll
   },
 )
 
-const pathsOfFiles = ['/npm/x', '/npm/x/y', '/guide/x', '/docs/x', '/docs/assets/x', '/downloads/x', '/openapi/x']
+const pathsOfFiles = [
+  '/npm/x',
+  '/npm/x/y',
+  '/guide/x',
+  '/docs/x',
+  '/docs/assets/x',
+  '/downloads/x',
+  '/openapi/x',
+]
 test.each([...pathsOfFiles, '//v1/users', '//sandbox/bookings', '//npm/x'])(
   'POST %s names no methods, because there may be no such file',
   async (path) => {

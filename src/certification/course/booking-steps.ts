@@ -5,7 +5,8 @@ import { bookingStatus } from '../../stays/bookings/status.ts'
 import { findNewestBooking } from '../../stays/bookings/store.ts'
 import { readNights } from '../../stays/nights/nights.ts'
 import type { Next, StayToBook } from '../model.ts'
-import { hasSucceeded, type RequestRecord } from '../record/model.ts'
+import type { RequestRecord } from '../record/model.ts'
+import { hasSucceeded } from '../record/recording.ts'
 import { changesAfter } from './arrivals.ts'
 import {
   areFaultsOver,

@@ -1,4 +1,5 @@
-import { hasSucceeded, isLost, type RequestRecord } from '../record/model.ts'
+import type { RequestRecord } from '../record/model.ts'
+import { hasSucceeded, isLost } from '../record/recording.ts'
 import { failed, type PlayedRun, passed, type Result } from './step.ts'
 
 /** What the records of a product's requests show. The steps' checks are made of these. */

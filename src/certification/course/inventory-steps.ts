@@ -3,7 +3,8 @@ import type { Place } from '../../sandbox/scenarios/stage.ts'
 import type { UnitNight } from '../../stays/bookings/units.ts'
 import { readNights } from '../../stays/nights/nights.ts'
 import type { Facts, Next, NightsToPush, YearToPush } from '../model.ts'
-import { hasSucceeded, type RequestRecord } from '../record/model.ts'
+import type { RequestRecord } from '../record/model.ts'
+import { hasSucceeded } from '../record/recording.ts'
 import {
   firstRefused,
   gradeRefusedResend,

@@ -32,16 +32,6 @@ const recordFields = {
  */
 export type RequestRecord = Stored<typeof recordFields>
 
-/** Returns true if the response reached the product and was not an error. */
-export function hasSucceeded(record: Pick<RequestRecord, 'fault' | 'status'>): boolean {
-  return !isLost(record) && record.status < 300
-}
-
-/** Returns true if the product cannot have received the handler's whole response. */
-export function isLost({ fault }: Pick<RequestRecord, 'fault'>): boolean {
-  return fault !== null && fault !== 'slow'
-}
-
 const recordSchema = schemaOf(recordFields)
 recordSchema.index({ certification_id: 1, ordinal: 1 }, { name: 'certification_request' })
 recordSchema.index({ expires_at: 1 }, { expireAfterSeconds: 0, name: 'certification_request_expiry' })
