@@ -1,3 +1,4 @@
+import { isCalendarDate, isVersion } from '../../client/src/index.ts'
 import { UsageError } from '../shared/errors.ts'
 
 /** The parts of the contract that commands check before they send a request. */
@@ -58,4 +59,12 @@ export function requireKey(text: string, source: string): string {
   throw new UsageError(
     `The API key in ${source} is not complete or not a key: it must be "pis_" and 38 letters and digits, and nothing else`,
   )
+}
+
+/**
+ * @throws UsageError unless the text, if given, is a feed's version or a date; a date means the beginning of that day
+ */
+export function requireVersion(text: string | undefined): void {
+  if (text !== undefined && !isVersion(text) && !isCalendarDate(text))
+    throw new UsageError(`"${text}" is not a valid version`)
 }

@@ -4,7 +4,6 @@ import { UsageError } from '../../shared/errors.ts'
 import { jsonText, noJsonInStreams, note, printLine, streamArgs } from '../../shared/output.ts'
 import { oneOf, readText } from '../../shared/values.ts'
 import { clientArgs, openClient, type PartnerClient } from '../client.ts'
-import { requireVersion } from '../dates.ts'
 import { type ForwardedHint, forward } from '../forward.ts'
 import {
   type HintData,
@@ -17,6 +16,7 @@ import {
 import { noteNewerVersion } from '../newer-version.ts'
 import { aheadText, maxWaitSeconds, peekItem } from '../poll/feeds.ts'
 import { keepFromProxy } from '../proxy.ts'
+import { requireVersion } from '../service.ts'
 import { stopOnSignal, untilStopped } from '../stop.ts'
 
 /**

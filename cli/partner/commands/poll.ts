@@ -12,7 +12,6 @@ import { note, print } from '../../shared/output.ts'
 import { standardError, standardOutput } from '../../shared/streams.ts'
 import { parseDuration, parseId } from '../../shared/values.ts'
 import { clientArgs, openClient, type PartnerClient } from '../client.ts'
-import { requireVersion } from '../dates.ts'
 import { requireStateFolder } from '../folders.ts'
 import { noteNewerVersion } from '../newer-version.ts'
 import {
@@ -27,6 +26,7 @@ import { handOver } from '../poll/handler-command.ts'
 import { JsonPrinter, LinePrinter } from '../poll/printers.ts'
 import { openProgress, type Progress } from '../poll/progress.ts'
 import { accountOf, type Checkpoint, openCheckpoint } from '../poll/state-file.ts'
+import { requireVersion } from '../service.ts'
 import { sleep, stopOnSignal, untilStopped } from '../stop.ts'
 
 /**
