@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { DomainError, notFound } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
@@ -13,7 +14,6 @@ import {
   type StoredListing,
   type StoredRoomType,
 } from './model.ts'
-import { changedPrices, pricesOf, withPrices } from './prices-store.ts'
 import { type ListingStatus, listingStatuses } from './schema.ts'
 
 /** Returns the host's listing with this id, or null if there is none. */
@@ -30,6 +30,17 @@ export async function findListingIfAny(
 
 function toListing({ prices, content, ...listing }: StoredListing): ListingWithPrices {
   return { ...listing, content: { ...content, room_types: withPrices(content.room_types, prices) } }
+}
+
+/** Returns a listing's room types with its prices, which are stored by room type id. */
+function withPrices<RoomType extends Pick<StoredRoomType, 'id'>>(
+  roomTypes: RoomType[],
+  stored: StoredListing['prices'],
+) {
+  return roomTypes.map((roomType) => {
+    const prices = stored?.[roomType.id]
+    return prices ? { ...roomType, prices } : roomType
+  })
 }
 
 const bookableColumns = {
@@ -150,6 +161,22 @@ export async function changeFields(
 function originalIdTaken(): DomainError {
   const message = 'Another listing has this "original_id"'
   return new DomainError('listing_conflict', message, [{ path: 'original_id', code: 'conflict', message }])
+}
+
+/** Returns the prices of a listing's room types in their stored form, by room type id. */
+function pricesOf({ room_types }: ListingContent): Record<string, NonNullable<StoredRoomType['prices']>> {
+  const known: Record<string, NonNullable<StoredRoomType['prices']>> = {}
+  for (const { id, prices } of room_types) if (prices && Object.keys(prices).length > 0) known[id] = prices
+  return known
+}
+
+/** Returns the database fields to set for the room types whose prices have changed. */
+function changedPrices(before: ListingContent, after: ListingContent): Record<string, unknown> {
+  const known = pricesOf(before)
+  const changed = Object.entries(pricesOf(after)).filter(
+    ([id, prices]) => !isDeepStrictEqual(prices, known[id]),
+  )
+  return Object.fromEntries(changed.map(([id, prices]) => [`prices.${id}`, prices]))
 }
 
 function contentFields(content: ListingContent) {
