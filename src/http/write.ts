@@ -1,7 +1,6 @@
 import { currentTraceparent } from '../core/trace.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
-import type { Traced } from '../platform/mongo/turns/batches.ts'
-import { inTransaction } from '../platform/mongo/turns/transactions.ts'
+import { inTransaction, type Traced } from '../platform/mongo/turns/transactions.ts'
 
 /** A kind of write, which is declared once beside its feature. */
 export interface Write<App, Input, Request, Result> {

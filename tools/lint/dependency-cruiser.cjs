@@ -126,6 +126,13 @@ module.exports = {
       to: { path: 'node_modules/@opentelemetry/' },
     },
     {
+      name: 'ambient-transactions-for-administrators',
+      comment: 'The service opens a transaction through one of the doors in turns/transactions.ts',
+      severity: 'error',
+      from: { path: '^(src|cli)/', pathNot: '^cli/admin/' },
+      to: { path: '^src/platform/mongo/turns/ambient-transaction\\.ts$' },
+    },
+    {
       name: 'no-routes-of-another-feature',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/app\\.ts$' },
