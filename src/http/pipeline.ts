@@ -5,6 +5,7 @@ import { sendEnvelope } from './answer/send.ts'
 import { outcomeNoter } from './answer/write-outcome.ts'
 import { authorize, rateLimitHeaders } from './authorization.ts'
 import type { AppContext, Authorization } from './context.ts'
+import type { WriteAnswer, Writer } from './idempotency/writer.ts'
 import { readJsonObject } from './input/body.ts'
 import { clientAddress, requireNetwork } from './input/client-address.ts'
 import { readIdempotencyKey } from './input/idempotency-key.ts'
@@ -27,9 +28,18 @@ export interface Route {
   body: RequestSchema | undefined
   check: ((request: Unchecked) => Problem[]) | undefined
   current: ((request: Unchecked) => Promise<unknown>) | undefined
-  handle: (request: Accepted) => Answer | Promise<Answer>
+  handle: Handle | DeclaredWrite
   /** @throws Error if the documentation does not promise such an answer with this status: a bug in the service */
   requirePromised: (status: number, answer: object) => void
+}
+
+/** Answers a request that the pipeline has accepted. */
+type Handle = (request: Accepted) => Answer | Promise<Answer>
+
+/** A write that a route declares in place of a function. */
+interface DeclaredWrite {
+  writer: Writer<unknown, object, unknown>
+  answer: WriteAnswer<Accepted, unknown, unknown>
 }
 
 /** What a handler returns: an envelope, or a finished `Response`, such as a stream or a replay. */
@@ -217,9 +227,14 @@ function unlessMissing(error: unknown): undefined {
   if (!(error instanceof DomainError) || error.kind !== 'not_found') throw error
 }
 
-/** Runs the handler, and checks that its answer is what the route's documentation promises. */
+/**
+ * Runs the handler, or carries out the write that the route declares: claim, prepare, take the host's turn, write, respond,
+ * store the response, commit. Checks that the answer is what the route's documentation promises.
+ */
 async function handle(route: Route, accepted: Accepted, visit: Visit | undefined): Promise<Answer> {
-  const run = async () => route.handle(accepted)
+  const { handle } = route
+  const run = async () =>
+    typeof handle === 'function' ? handle(accepted) : handle.writer.answer(accepted, handle.answer)
   const answer = visit && isWrite(accepted.request) ? await visit.write(run, accepted.sent.body) : await run()
   if (!(answer instanceof Response)) route.requirePromised(Number(accepted.set.status ?? 200), answer)
   return answer

@@ -65,7 +65,10 @@ test.each([
   const earlier = inTransaction(live.db, 'writes', () => gate.promise)
   const names = [1, 2, 3].map((number) => `${row.name}-${number}`)
   const answers = names.map((name) =>
-    writer.answer(newRequest(), name, (written) => ({ status: 201, envelope: { data: written } })),
+    writer.answer(newRequest(), {
+      input: () => name,
+      respond: (_, written) => ({ status: 201, envelope: { data: written } }),
+    }),
   )
   // Each request is prepared before it waits for its turn.
   await Bun.sleep(0)
