@@ -15,7 +15,7 @@ import { traceOfRequest, withTrace } from './core/trace.ts'
 import { chooseRequestId } from './http/answer/envelope.ts'
 import { toErrorResponse } from './http/answer/error-response.ts'
 import { methodsByPath } from './http/answer/other-methods.ts'
-import { requestLog } from './http/answer/request-log.ts'
+import { recordRequests } from './http/answer/record.ts'
 import { secureTransport, securityHeaders } from './http/answer/security-headers.ts'
 import type { AppContext } from './http/context.ts'
 import { addFacts, factsOfUnread, withFacts } from './http/facts.ts'
@@ -73,7 +73,7 @@ export function createApp(
     handler: { standardHostname: config.tls !== null },
   })
     .onError((context) => toErrorResponse(withFacts(context), log, methodsAt))
-    .use(requestLog(live))
+    .use(recordRequests({ live, sandbox }))
     .onRequest((context) => {
       const { request, set } = context
       addFacts(context, live)
