@@ -160,14 +160,14 @@ export function routes<const Prefix extends string = ''>(
 }
 
 /** Every context has this value from the start, so that its shape does not change. It is set on arrival. */
-const beforeArrival: { facts: RequestFacts | undefined } = { facts: undefined }
+const noFactsYet: { facts: RequestFacts | undefined } = { facts: undefined }
 
 /**
  * Returns routes below a root as a plugin. Elysia finds the route of a request and keeps what the documentation needs;
  * the pipeline does everything else.
  */
 export function mount(root: string, lists: Pick<Routes, 'declared'>[]) {
-  const plugin = new Elysia({ prefix: root }).decorate(beforeArrival as { facts: RequestFacts })
+  const plugin = new Elysia({ prefix: root }).decorate(noFactsYet as { facts: RequestFacts })
   for (const { method, path, detail, answer } of lists.flatMap(({ declared }) => declared))
     plugin.route(
       method,

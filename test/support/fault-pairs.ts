@@ -4,9 +4,9 @@ import { exampleRequests } from '../../src/pages/docs/examples.ts'
 import type { Actor, TestApp } from './app.ts'
 import {
   fillOwn,
-  type GuardedRoute,
-  guardedRoutes,
   idPlaces,
+  type KeyedRoute,
+  keyedRoutes,
   makeOwnIds,
   type OwnIds,
   operationOf,
@@ -46,21 +46,21 @@ interface Fault {
   apply(attempt: Attempt, route: TriedRoute, ids: Ids): Attempt
 }
 
-interface TriedRoute extends GuardedRoute {
+interface TriedRoute extends KeyedRoute {
   /** True if the route takes an `Idempotency-Key`. */
   isIdempotent: boolean
 }
 
 export const maxBodyBytes = 16 * 1024
 
-const exampleOf = (route: GuardedRoute) => exampleRequests[operationOf(route)] as object | undefined
+const exampleOf = (route: KeyedRoute) => exampleRequests[operationOf(route)] as object | undefined
 
-const firstField = (route: GuardedRoute) => Object.keys(exampleOf(route) ?? {})[0]
+const firstField = (route: KeyedRoute) => Object.keys(exampleOf(route) ?? {})[0]
 
-const placesOf = (route: GuardedRoute, { own }: Ids) =>
+const placesOf = (route: KeyedRoute, { own }: Ids) =>
   idPlaces(withOwnIds(exampleOf(route) ?? {}, own), own).filter(({ kind }) => own[kind] !== undefined)
 
-const hasId = ({ path }: GuardedRoute) => /:(?!provider)\w+/.test(path)
+const hasId = ({ path }: KeyedRoute) => /:(?!provider)\w+/.test(path)
 
 /** The faults, in the order in which decisions §1 lists their checks. */
 const faults: Fault[] = [
@@ -262,7 +262,7 @@ function triedRoutesOf(service: TestApp, prefix: Prefix): TriedRoute[] {
     const parameters: { name: string }[] = hooks?.detail?.parameters ?? []
     if (parameters.some(({ name }) => name === 'Idempotency-Key')) idempotent.add(`${method} ${path}`)
   }
-  return guardedRoutes(service, prefix).map((route) => ({
+  return keyedRoutes(service, prefix).map((route) => ({
     ...route,
     isIdempotent: idempotent.has(`${route.method} ${route.path}`),
   }))

@@ -14,6 +14,7 @@ const neighbourhoods = [
   'inventory',
   'access',
   'http',
+  'activity',
   'host-clock',
   'platform',
   'core',

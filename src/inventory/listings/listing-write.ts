@@ -1,6 +1,6 @@
 import { DomainError, invalidField } from '../../core/errors.ts'
+import type { IdSource } from '../../core/sequences.ts'
 import type { AppContext } from '../../http/context.ts'
-import type { IdSource } from '../../http/ids.ts'
 import { alone } from '../../http/write.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { ensureLock, takeLock } from '../../platform/mongo/turns/locks.ts'
