@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
+import { withFacts } from '../arrival.ts'
 import type { AppContext } from '../context.ts'
-import { withFacts } from '../facts.ts'
 import { releaseBody } from '../input/body.ts'
 import { clientNetwork } from '../input/client-address.ts'
 import { loggedPath } from '../logged-path.ts'
