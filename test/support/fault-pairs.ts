@@ -6,12 +6,12 @@ import {
   fillOwn,
   idPlaces,
   type KeyedRoute,
-  keyedRoutes,
   makeOwnIds,
   type OwnIds,
   operationOf,
   type Prefix,
   prefixes,
+  triedRoutes,
   withOwnIds,
   withValueAt,
 } from './routes.ts'
@@ -188,12 +188,13 @@ function hasPlace(value: unknown, [key, ...rest]: (string | number)[]): boolean 
 /**
  * Sends each route a request with every fault and every pair of faults that it can have, and returns a text with the
  * statuses: a block for all routes that answer alike, with a row and a column for each fault. Two faults that exclude
- * each other, such as two wrong keys, have a dash.
+ * each other, such as two wrong keys, have a dash. A sandbox route that answers like its live twin is left out; only the
+ * soak tries it.
  *
  * @param service has at most {@link maxBodyBytes} for a body
  */
 export async function faultTable(service: TestApp): Promise<string> {
-  const blocks = new Map<string, string[]>()
+  const blockOfRoute = new Map<string, string>()
   for (const prefix of prefixes) {
     const foreign = await makeOwnIds(await service.actor(), prefix)
     const usual = await newCaller(service, prefix)
@@ -203,10 +204,13 @@ export async function faultTable(service: TestApp): Promise<string> {
       const block = await blockOf(route, { own: caller.own, foreign }, (attempt) =>
         statusOf(service, caller, route, attempt),
       )
-      blocks.set(block, [...(blocks.get(block) ?? []), `${route.method} ${route.path}`])
+      const live = blockOfRoute.get(`${route.method} ${route.path.replace('/sandbox', '/v1')}`)
+      if (live !== block) blockOfRoute.set(`${route.method} ${route.path}`, block)
     }
   }
-  return [...blocks].map(([block, names]) => `${names.join('\n')}\n${block}\n`).join('\n')
+  const blocks = Map.groupBy(blockOfRoute, ([, block]) => block)
+  const texts = [...blocks].map(([block, routes]) => [...routes.map(([name]) => name), block, ''].join('\n'))
+  return texts.join('\n')
 }
 
 /** Returns the rows of a route: one for each fault, with the statuses that it has with those before it and alone. */
@@ -216,24 +220,22 @@ async function blockOf(
   statusWith: (attempt: Attempt) => Promise<number>,
 ): Promise<string> {
   const possible = faults.filter(({ isPossible }) => isPossible(route, ids))
-  const rows: string[] = []
-  for (const [index, fault] of possible.entries()) {
-    const cells: string[] = []
-    for (const earlier of possible.slice(0, index + 1)) {
+  const rows = possible.map(async (fault, index) => {
+    const cells = possible.slice(0, index + 1).map(async (earlier) => {
+      if (excludes(earlier, fault)) return ' - '
       const pair = earlier === fault ? [fault] : [earlier, fault]
-      const isMeant = !excludes(earlier, fault)
-      cells.push(isMeant ? String(await statusWith(attemptWith(pair, route, ids))) : ' - ')
-    }
-    rows.push(`  ${fault.name.padEnd(26)} ${cells.join(' ')}`)
-  }
-  return rows.join('\n')
+      return String(await statusWith(attemptWith(pair, route, ids)))
+    })
+    return `  ${fault.name.padEnd(26)} ${(await Promise.all(cells)).join(' ')}`
+  })
+  return (await Promise.all(rows)).join('\n')
 }
 
 /** Sends the requests to a route: its key, and keys of the same host with restrictions. */
 interface TableCaller {
   actor: Actor
   own: OwnIds
-  restrictedKeys: Map<string, string>
+  restrictedKeys: Map<string, Promise<string>>
 }
 
 async function newCaller(service: TestApp, prefix: Prefix): Promise<TableCaller> {
@@ -248,10 +250,9 @@ async function keyOf(
 ): Promise<string> {
   const name = JSON.stringify(restricted)
   if (name === '{}') return actor.key
-  const known = restrictedKeys.get(name)
-  if (known) return known
   const input = { host: actor.hostId, name: 'k', rateLimit: 1_000_000, permissions: [...permissions] }
-  const { key } = await mintKey(live.db, live.clock, { ...input, ...restricted })
+  const mint = () => mintKey(live.db, live.clock, { ...input, ...restricted }).then((minted) => minted.key)
+  const key = restrictedKeys.get(name) ?? mint()
   restrictedKeys.set(name, key)
   return key
 }
@@ -262,7 +263,8 @@ function triedRoutesOf(service: TestApp, prefix: Prefix): TriedRoute[] {
     const parameters: { name: string }[] = hooks?.detail?.parameters ?? []
     if (parameters.some(({ name }) => name === 'Idempotency-Key')) idempotent.add(`${method} ${path}`)
   }
-  return keyedRoutes(service, prefix).map((route) => ({
+  const ofPrefix = triedRoutes(service).filter(({ path }) => path.startsWith(`${prefix}/`) || path === prefix)
+  return ofPrefix.map((route) => ({
     ...route,
     isIdempotent: idempotent.has(`${route.method} ${route.path}`),
   }))
