@@ -83,3 +83,33 @@ test.each([
   await earlier
   expect(transactions).toBe(row.transactions)
 })
+
+test('a replay asks for no input and ends no commit, and a write without a key is carried out each time', async () => {
+  const writer = new Writer(live, apart)
+  const calls: string[] = []
+  const answer = (name: string, idempotencyKey: string | undefined) =>
+    writer.answer(
+      { ...newRequest(), sent: { idempotencyKey, body: {} } },
+      {
+        input() {
+          calls.push(`input of ${name}`)
+          return name
+        },
+        respond: (_, written) => ({ status: 201, envelope: { data: written } }),
+        afterCommit: (_, written) => void calls.push(`commit of ${written}`),
+      },
+    )
+  const key = crypto.randomUUID()
+  const first = await answer('keyed', key)
+  const replay = (await answer('keyed', key)) as Response
+  expect(first).toEqual({ data: 'keyed' })
+  expect(await replay.text()).toBe(JSON.stringify(first))
+  expect(replay.headers.get('idempotent-replayed')).toBe('true')
+  await answer('without a key', undefined)
+  expect(calls).toEqual([
+    'input of keyed',
+    'commit of keyed',
+    'input of without a key',
+    'commit of without a key',
+  ])
+})
