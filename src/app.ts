@@ -1,4 +1,4 @@
-import { Elysia, NotFoundError } from 'elysia'
+import { Elysia } from 'elysia'
 import { hostRoutes } from './access/hosts/routes.ts'
 import { keyRoutes } from './access/keys/routes.ts'
 import { providerKeyRoutes } from './access/provider-keys/routes.ts'
@@ -10,17 +10,11 @@ import { digestRoutes } from './changes/digest/routes.ts'
 import { feedRoutes } from './changes/feed/routes.ts'
 import { integrationHealthRoutes } from './changes/health/routes.ts'
 import { webhookRoutes } from './changes/webhooks/manage/routes.ts'
-import { DomainError } from './core/errors.ts'
-import { traceOfRequest, withTrace } from './core/trace.ts'
-import { chooseRequestId } from './http/answer/envelope.ts'
 import { toErrorResponse } from './http/answer/error-response.ts'
 import { methodsByPath } from './http/answer/other-methods.ts'
-import { requestLog } from './http/answer/request-log.ts'
-import { secureTransport, securityHeaders } from './http/answer/security-headers.ts'
+import { recordRequests } from './http/answer/record.ts'
+import { answeringUnread, arrive, inTrace, withFacts } from './http/arrival.ts'
 import type { AppContext } from './http/context.ts'
-import { addFacts, factsOfUnread, withFacts } from './http/facts.ts'
-import { clientAddress, isTrustedProxy } from './http/input/client-address.ts'
-import { mayStayUnread, UnreadBodies } from './http/input/unread-body.ts'
 import { roots } from './http/roots.ts'
 import { mount, type Routes } from './http/route.ts'
 import { availabilityRoutes } from './inventory/availability/routes.ts'
@@ -46,9 +40,6 @@ import { messageRoutes } from './stays/messages/routes.ts'
 import { nightRoutes } from './stays/nights/routes.ts'
 import { userRoutes } from './stays/users/routes.ts'
 
-/** Index from which Elysia searches an `https:` URL for the start of its path. */
-const shortestTlsPath = 11
-
 /**
  * Creates the whole service as an Elysia app; the caller decides where it listens.
  *
@@ -62,7 +53,6 @@ export function createApp(
   const { log, config } = live
   drain?.addEventListener('abort', () => live.heldRequests.end())
   const methodsAt = methodsByPath(() => app.routes)
-  const unreadBodies = new UnreadBodies()
   // Elysia neither parses nor checks the pipeline's routes, and its normalization would turn null or a list into `{}`.
   const app = new Elysia({
     systemRouter: false,
@@ -73,16 +63,11 @@ export function createApp(
     handler: { standardHostname: config.tls !== null },
   })
     .onError((context) => toErrorResponse(withFacts(context), log, methodsAt))
-    .use(requestLog(live))
+    .use(recordRequests({ live, sandbox }))
     .onRequest((context) => {
-      const { request, set } = context
-      addFacts(context, live)
-      const peer = app.server?.requestIP(request)
+      const peer = app.server?.requestIP(context.request)
       const isOld = peer ? ages.isOld(peer) : false
-      if (drain?.aborted || isOld) set.headers.connection = 'close'
-      Object.assign(set.headers, securityHeaders, config.tls && secureTransport)
-      if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)
-      requireReadablePath(request, config.tls !== null)
+      arrive(context, live, isOld || (drain?.aborted ?? false))
     })
     .use(healthRoutes(live, drain))
     .use(metricsRoutes(live, metrics))
@@ -100,49 +85,14 @@ export function createApp(
       ]),
     )
   const operations = operationsOf(app.routes)
-  app.wrap((handle, request) => {
-    const isTrusted = () => {
-      const socketAddress = app.server?.requestIP(request)?.address ?? ''
-      const client = clientAddress(socketAddress, request.headers, config.trustedProxies)
-      return isTrustedProxy(client, config.trustedProxies)
-    }
-    const trace = traceOfRequest(request.headers.get('traceparent'), isTrusted)
-    return trace ? (arrived: Request) => withTrace(trace, () => handle(arrived)) : handle
-  })
-  app.wrap((handle, request) => {
-    if (!mayStayUnread(request)) return handle
-    return async (arrived: Request) => {
-      const response: unknown = await handle(arrived)
-      const body = factsOfUnread(arrived)?.incomingBody
-      if (!body || !(response instanceof Response)) return response
-      return unreadBodies.respond(body, response, app.server)
-    }
-  })
+  const findServer = () => app.server
+  app.wrap(inTrace(live, findServer))
+  app.wrap(answeringUnread(findServer))
   return app
     .use(guideRoutes(config))
     .use(consoleRoutes(config))
     .use(downloadRoutes(live))
     .use(docsRoutes(config, () => app))
-}
-
-/**
- * Refuses the requests whose path Elysia would take for another one.
- *
- * @throws DomainError `not_found` if the host name is so short that Elysia looks for the path in the wrong place;
- * NotFoundError for a deletion at a slash
- */
-function requireReadablePath(request: Request, isTls: boolean): void {
-  if (isTls && request.url.indexOf('/', 'https://'.length) < shortestTlsPath)
-    throw new DomainError('not_found', 'This host name is not served')
-  if (isDeletionAtSlash(request)) throw new NotFoundError()
-}
-
-/**
- * Returns true for a `DELETE` whose path ends in a slash. The runtime resolves dot segments before we see a path, and
- * Elysia ignores a slash at the end, so `DELETE /sandbox/webhooks/..`, with a wrong id, would clear the sandbox.
- */
-function isDeletionAtSlash({ method, url }: Request): boolean {
-  return method === 'DELETE' && new URL(url).pathname.endsWith('/')
 }
 
 /** The routes that live data and the sandbox share, a list for each feature. */

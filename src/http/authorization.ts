@@ -5,7 +5,7 @@ import type { AppContext, Authorization } from './context.ts'
 import { clientNetwork, requireNetwork } from './input/client-address.ts'
 import { repeatedValues } from './input/repeated-headers.ts'
 import { type Permission, requirePermission } from './permissions.ts'
-import type { RequestFacts } from './request.ts'
+import type { ServedRequest } from './request.ts'
 
 /**
  * Returns the API key sent in `X-API-Key` or `Authorization`. Either header may be sent several times with the same key.
@@ -30,10 +30,8 @@ function bearerOf(authorization: string): string | undefined {
 /** A request whose key is to be checked. */
 interface Unauthorized {
   headers: Headers
-  /** Client address. */
-  address: string
   /** Receives the key once it is known, and whether authentication failed. */
-  facts: RequestFacts
+  served: ServedRequest
   /** The rate limit that the request counts against; `default` if undefined. */
   window: RateWindow | undefined
 }
@@ -45,9 +43,9 @@ interface Unauthorized {
  */
 export async function authorize(
   { rateLimiter, config, authorizer, keyLookUps, clock }: AppContext,
-  { headers, address, facts, window = 'default' }: Unauthorized,
+  { headers, served, window = 'default' }: Unauthorized,
 ): Promise<Authorization> {
-  const name = `failures:${clientNetwork(address)}`
+  const name = `failures:${clientNetwork(served.address)}`
   const limit = config.authFailuresPerMinute
   let isLookingUp = false
   const mayLookUp = async () => {
@@ -58,16 +56,16 @@ export async function authorize(
   try {
     const authorization = await authorizer.authorize(readApiKey(headers), clock(), mayLookUp, window)
     const { key, host } = authorization
-    facts.key = { id: key.id, hostId: host.id }
-    facts.isCounted = window === 'default'
+    served.key = { id: key.id, hostId: host.id }
+    served.isCounted = window === 'default'
     return authorization
   } catch (error) {
     if (!(error instanceof DomainError)) throw error
-    facts.isUnauthenticated = true
+    served.isUnauthenticated = true
     // The request was counted, and administrators want to see it in the key's log.
     if (error instanceof UnusableKeyError) {
-      facts.key = error.key
-      facts.isCounted = window === 'default'
+      served.key = error.key
+      served.isCounted = window === 'default'
     }
     // A key that was not looked up does not count as a failure.
     if (error.kind === 'rate_limit') throw error

@@ -2,9 +2,9 @@ import { DomainError, type Problem, rateLimited } from '../core/errors.ts'
 import { type Access, deprecationHeaders } from './access.ts'
 import { toErrorResponse } from './answer/error-response.ts'
 import { sendEnvelope } from './answer/send.ts'
-import { outcomeNoter } from './answer/write-outcome.ts'
 import { authorize, rateLimitHeaders } from './authorization.ts'
 import type { AppContext, Authorization } from './context.ts'
+import type { WriteAnswer, Writer } from './idempotency/writer.ts'
 import { readJsonObject } from './input/body.ts'
 import { clientAddress, requireNetwork } from './input/client-address.ts'
 import { readIdempotencyKey } from './input/idempotency-key.ts'
@@ -16,7 +16,16 @@ import { type QueryForm, readQuery } from './input/query.ts'
 import type { RequestSchema } from './input/schema/fields.ts'
 import { readValidBody, readValidQuery } from './input/schema/read.ts'
 import { requirePermission } from './permissions.ts'
-import type { Accepted, Arrival, Caller, Sent, Unchecked, Visit } from './request.ts'
+import type {
+  Accepted,
+  Arrival,
+  Caller,
+  RequestFacts,
+  Sent,
+  ServedRequest,
+  Unchecked,
+  Visit,
+} from './request.ts'
 
 /** A route as the pipeline serves it. */
 export interface Route {
@@ -27,9 +36,18 @@ export interface Route {
   body: RequestSchema | undefined
   check: ((request: Unchecked) => Problem[]) | undefined
   current: ((request: Unchecked) => Promise<unknown>) | undefined
-  handle: (request: Accepted) => Answer | Promise<Answer>
+  handle: Handle | DeclaredWrite
   /** @throws Error if the documentation does not promise such an answer with this status: a bug in the service */
   requirePromised: (status: number, answer: object) => void
+}
+
+/** Answers a request that the pipeline has accepted. */
+type Handle = (request: Accepted) => Answer | Promise<Answer>
+
+/** A write that a route declares in place of a function. */
+interface DeclaredWrite {
+  writer: Writer<unknown, object, unknown>
+  answer: WriteAnswer<Accepted, unknown, unknown>
 }
 
 /** What a handler returns: an envelope, or a finished `Response`, such as a stream or a replay. */
@@ -39,8 +57,11 @@ export type Answer = object | Response
  * Serves the requests of one route, from their arrival to their answer, in the order of decisions §1. Every route below
  * `/v1` and `/sandbox` is served by this function alone: whatever is refused, is refused here, before the handler runs.
  *
- *     identify ──> admit ──> allow ──> open ──> readInput ──> handle ──> send
- *         └──────────┴─────────┴────────┴───────────┴────────────┴──> refuse
+ *     identify ──> admit ──> allow ──> open ──> readInput ──> handle ──> send ──> (record)
+ *         └──────────┴─────────┴────────┴───────────┴────────────┴──> refuse ──┘
+ *
+ * The last step, once the response has been sent, is the only one outside: it also records requests that no route takes,
+ * so Elysia calls it (`answer/record.ts`). Whatever it records, the steps note in the request's facts.
  *
  * The sandbox takes part through its `visit`, which live data does not have. The returned function rejects only if the
  * sandbox cannot record an error; Elysia's error hook then answers.
@@ -50,7 +71,6 @@ export function serve(app: AppContext, route: Route): (arrival: Arrival) => Prom
     try {
       const authorization = await identify(app, route, arrival)
       const visit = meet(app, route, arrival, authorization)
-      watch(app, route, arrival, authorization)
       await admit(arrival, authorization, visit)
       const idempotencyKey = allow(app, route, arrival, authorization)
       const caller = await open(app, arrival, authorization, visit)
@@ -68,21 +88,26 @@ export function serve(app: AppContext, route: Route): (arrival: Arrival) => Prom
  *
  * @throws DomainError `auth`, or `rate_limit` if too many requests from the address have failed
  */
-async function identify(app: AppContext, { access }: Route, arrival: Arrival): Promise<Authorization> {
+async function identify(
+  app: AppContext,
+  { access, operationId }: Route,
+  arrival: Arrival,
+): Promise<Authorization> {
   const { request, set, server, facts } = arrival
   if (access.body && prefersStrict(request.headers)) set.headers['preference-applied'] = 'handling=strict'
   if (access.feed && prefersPeek(request.headers)) set.headers['preference-applied'] = 'peek'
   if (access.deprecated) Object.assign(set.headers, deprecationHeaders(access.deprecated))
   const socketAddress = server?.requestIP(request)?.address ?? '127.0.0.1'
   const address = clientAddress(socketAddress, request.headers, app.config.trustedProxies)
-  facts.address = address
-  facts.readsOwnKey = access.readsOwnKey ?? false
-  const authorization = await authorize(app, {
-    headers: request.headers,
+  const served: ServedRequest = {
+    operationId,
+    readsOwnKey: access.readsOwnKey ?? false,
     address,
-    facts,
-    window: access.window,
-  })
+    isCounted: false,
+    isUnauthenticated: false,
+  }
+  facts.served = served
+  const authorization = await authorize(app, { headers: request.headers, served, window: access.window })
   app.usage.track(authorization.key.id, address, app.clock())
   app.metrics.countDecision(authorization.allowed, authorization.revision !== null)
   Object.assign(set.headers, rateLimitHeaders(authorization))
@@ -103,18 +128,6 @@ function meet(
   return visit
 }
 
-/** Has the end of a write noted, however it ends. */
-function watch(
-  app: AppContext,
-  { operationId }: Route,
-  { request, facts }: Arrival,
-  { key, host }: Authorization,
-): void {
-  if (!isWrite(request)) return
-  const { at, visit } = facts
-  facts.noteOutcome = outcomeNoter(app, { operationId, keyId: key.id, hostId: host.id, at, visit })
-}
-
 /**
  * Lets the request in if its key has room and may be used from its address. A request that is over the limit visits the
  * sandbox too, which observes how a product reacts to a 429.
@@ -122,7 +135,7 @@ function watch(
  * @throws DomainError `rate_limit`, or `forbidden` for an address outside the key's networks
  */
 async function admit({ facts }: Arrival, limits: Authorization, visit: Visit | undefined): Promise<void> {
-  if (limits.allowed) requireNetwork(facts.address ?? '', limits.key.allowed_from)
+  if (limits.allowed) requireNetwork(addressOf(facts), limits.key.allowed_from)
   await visit?.enter(limits.allowed)
   if (!limits.allowed) throw rateLimited(limits.waitMilliseconds)
 }
@@ -157,7 +170,7 @@ async function open(
     ownerId: (await visit?.open()) ?? host.id,
     isSandbox: app.environment.name === 'sandbox',
     permissions: key.permissions,
-    address: facts.address ?? '',
+    address: addressOf(facts),
     maxHoldSeconds: visit?.maxHoldSeconds,
     host: {
       id: host.id,
@@ -217,9 +230,14 @@ function unlessMissing(error: unknown): undefined {
   if (!(error instanceof DomainError) || error.kind !== 'not_found') throw error
 }
 
-/** Runs the handler, and checks that its answer is what the route's documentation promises. */
+/**
+ * Runs the handler, or carries out the write that the route declares: claim, prepare, take the host's turn, write, respond,
+ * store the response, commit. Checks that the answer is what the route's documentation promises.
+ */
 async function handle(route: Route, accepted: Accepted, visit: Visit | undefined): Promise<Answer> {
-  const run = async () => route.handle(accepted)
+  const { handle } = route
+  const run = async () =>
+    typeof handle === 'function' ? handle(accepted) : handle.writer.answer(accepted, handle.answer)
   const answer = visit && isWrite(accepted.request) ? await visit.write(run, accepted.sent.body) : await run()
   if (!(answer instanceof Response)) route.requirePromised(Number(accepted.set.status ?? 200), answer)
   return answer
@@ -243,6 +261,10 @@ async function send(
 async function refuse(app: AppContext, route: Route, arrival: Arrival, error: unknown): Promise<Sent> {
   arrival.facts.error = error
   return send(app, route, arrival, toErrorResponse({ ...arrival, error }, app.log))
+}
+
+function addressOf({ served }: RequestFacts): string {
+  return served?.address ?? ''
 }
 
 function isWrite({ method }: Request): boolean {

@@ -67,10 +67,19 @@ export interface Unchecked<Params extends object = object> {
 }
 
 /**
- * The facts about a request, apart from the {@link Caller} and the {@link RequestInput}, which handlers receive. Each fact
- * is set on arrival or as soon as it is known, so that the log, the metrics and the journal record refused requests too.
+ * Everything that is known about a request, apart from the {@link Caller} and the {@link RequestInput}, which handlers
+ * receive. It grows from step to step, so that the log, the metrics and the journal record refused requests too. Each part
+ * says when it is known.
  */
-export interface RequestFacts {
+export interface RequestFacts extends FactsOnArrival, Partial<FactsOfInput>, Partial<FactsAtEnd> {
+  /** Known as soon as the pipeline serves the request; absent for a request that no route below a root takes. */
+  served?: ServedRequest
+  /** The environment's steps around the request; absent on live data, and on routes that skip these steps. */
+  visit?: Visit | undefined
+}
+
+/** Known when the request arrives. */
+interface FactsOnArrival {
   /** `performance.now()` when the request arrived. */
   readonly startedAt: number
   /** Time of arrival, from the clock that also timestamps stored data. */
@@ -81,36 +90,41 @@ export interface RequestFacts {
   readonly incomingBody: IncomingBody
   /** How long the request was deliberately held, in milliseconds. This time is not part of the request's duration. */
   heldMilliseconds: number
-  /** Client address. */
-  address?: string
-  /** The request's key, once it is known, even if the key is inactive or expired. */
-  key?: { id: number; hostId: number }
-  /** True if the request counts against its key's main rate limit. */
-  isCounted?: boolean
-  /** True if the request's authentication failed. A 401 injected by a sandbox fault does not count. */
-  isUnauthenticated?: boolean
+}
+
+/** Which route serves a request, and who sends it, as far as it is known. */
+export interface ServedRequest {
+  readonly operationId: string
   /**
    * True if the request only reads information about its own key. The key's log lists such a request only if it fails.
    */
-  readsOwnKey?: boolean
-  /** Notes how a write of a known key ended (decisions §29). Absent for reads. */
-  noteOutcome?: NoteOutcome
-  /** The environment's steps around the request; absent on live data, and on routes that skip these steps. */
-  visit?: Visit | undefined
-  /** Paths of the fields of the body that were ignored, at most 20 (decisions §27). Absent until the body is valid. */
-  ignored?: string[]
-  /** The query as it was sent, with integers and lists in the form of the route; absent until it has been read. */
-  query?: Record<string, unknown>
-  /** Absent until the body has been read. */
-  sent?: RequestInput
-  /** The error that the request was refused with. */
-  error?: unknown
-  /** `performance.now()` when the response was ready. In a busy process, the request may be logged much later. */
-  answeredAt?: number
+  readonly readsOwnKey: boolean
+  /** Client address. */
+  readonly address: string
+  /** The request's key, once it is known, even if the key is inactive or expired. */
+  key?: { id: number; hostId: number }
+  /** True if the request counts against its key's main rate limit. */
+  isCounted: boolean
+  /** True if the request's authentication failed. A 401 injected by a sandbox fault does not count. */
+  isUnauthenticated: boolean
 }
 
-/** Notes how a write ended. */
-export type NoteOutcome = (outcome: { status: number; isReplayed: boolean }) => void
+/** Known once the pipeline has read the input, one after another, before it is checked. */
+interface FactsOfInput {
+  /** The query as it was sent, with integers and lists in the form of the route. */
+  query: Record<string, unknown>
+  sent: RequestInput
+  /** Paths of the fields of the body that were ignored, at most 20 (decisions §27). Known once the body is valid. */
+  ignored: string[]
+}
+
+/** Known once the response is ready. */
+interface FactsAtEnd {
+  /** The error that the request was refused with; absent if it succeeded. */
+  error: unknown
+  /** `performance.now()` when the response was ready. In a busy process, the request may be logged much later. */
+  answeredAt: number
+}
 
 /** A request whose key is known, as it enters an environment. */
 export interface Entry {

@@ -5,11 +5,13 @@ import type { Problem } from '../core/errors.ts'
 import type { Access } from './access.ts'
 import { documentAccess } from './answer/route-documentation.ts'
 import type { AppContext } from './context.ts'
+import { type WriteAnswer, Writer } from './idempotency/writer.ts'
 import type { PathIds } from './input/path-ids.ts'
 import { queryFormOf } from './input/query.ts'
 import type { RequestSchema } from './input/schema/fields.ts'
 import { type Route, serve } from './pipeline.ts'
 import type { Accepted, Arrival, RequestFacts, Sent, Unchecked } from './request.ts'
+import type { Write } from './write.ts'
 
 /** The schemas of a route's successful responses, by status. */
 type Responses = Record<number, TSchema>
@@ -21,7 +23,7 @@ export interface RouteSpec<
   Body extends RequestSchema,
   Promised extends Responses,
 > {
-  access: Access
+  access: Omit<Access, 'idempotent'>
   query?: Query
   body?: Body
   /** Returns problems that the body's schema cannot detect, to be reported together with the schema's own. */
@@ -46,7 +48,32 @@ type Handler<
   request: Accepted<Params, Static<Query>, Static<Body>>,
 ) => Returned<Promised> | Promise<Returned<Promised>>
 
-type Returned<Promised extends Responses> = Static<Extract<Promised[keyof Promised], TSchema>> | Response
+/** The envelopes that the schemas promise. */
+type Envelopes<Promised extends Responses> = Static<Extract<Promised[keyof Promised], TSchema>>
+
+type Returned<Promised extends Responses> = Envelopes<Promised> | Response
+
+/**
+ * A handler that only declares: which write answers the request, what it is prepared from, and how its result is shown.
+ * The pipeline carries it out. The route takes an `Idempotency-Key`.
+ */
+interface WritingHandler<
+  Params extends object,
+  Query extends RequestSchema,
+  Body extends RequestSchema,
+  Promised extends Responses,
+  Input,
+  Result,
+> extends WriteAnswer<
+    Accepted<Params, Static<Query>, Static<Body>>,
+    Input,
+    Result,
+    Envelopes<Promised> & object
+  > {
+  write: Write<AppContext, Input, object, Result>
+}
+
+type AnyWrite = Write<AppContext, unknown, object, unknown>
 
 /** Declares a route of one method. */
 type Declare<Prefix extends string> = <
@@ -54,10 +81,14 @@ type Declare<Prefix extends string> = <
   Query extends RequestSchema,
   Body extends RequestSchema,
   Promised extends Responses,
+  Input,
+  Result,
 >(
   path: Path,
   spec: RouteSpec<PathIds<`${Prefix}${Path}`>, Query, Body, Promised>,
-  handle: Handler<PathIds<`${Prefix}${Path}`>, Query, Body, Promised>,
+  handler:
+    | Handler<PathIds<`${Prefix}${Path}`>, Query, Body, Promised>
+    | WritingHandler<PathIds<`${Prefix}${Path}`>, Query, Body, Promised, Input, Result>,
 ) => Routes<Prefix>
 
 /** The routes of a feature, declared one after another. */
@@ -84,10 +115,20 @@ export function routes<const Prefix extends string = ''>(
   { prefix, tags = [] }: { prefix?: Prefix; tags?: string[] } = {},
 ): Routes<Prefix> {
   const declared: DeclaredRoute[] = []
+  const writers = new Map<object, Writer<unknown, object, unknown>>()
+  /** Routes with the same write share its turns. */
+  const writerOf = (write: AnyWrite) => {
+    const writer = writers.get(write) ?? new Writer(app, write)
+    writers.set(write, writer)
+    return writer
+  }
   const declare =
     (method: string): Declare<Prefix> =>
-    (path, spec, handle) => {
-      const { access, query, body, check, current, response, detail } = spec
+    (path, spec, handler) => {
+      const { query, body, check, current, response, detail } = spec
+      const isWriting = typeof handler !== 'function'
+      const access: Access = isWriting ? { ...spec.access, idempotent: true } : spec.access
+      const handle = isWriting ? { writer: writerOf(handler.write as AnyWrite), answer: handler } : handler
       const route = {
         operationId: detail.operationId,
         access,
@@ -119,14 +160,14 @@ export function routes<const Prefix extends string = ''>(
 }
 
 /** Every context has this value from the start, so that its shape does not change. It is set on arrival. */
-const beforeArrival: { facts: RequestFacts | undefined } = { facts: undefined }
+const noFactsYet: { facts: RequestFacts | undefined } = { facts: undefined }
 
 /**
  * Returns routes below a root as a plugin. Elysia finds the route of a request and keeps what the documentation needs;
  * the pipeline does everything else.
  */
 export function mount(root: string, lists: Pick<Routes, 'declared'>[]) {
-  const plugin = new Elysia({ prefix: root }).decorate(beforeArrival as { facts: RequestFacts })
+  const plugin = new Elysia({ prefix: root }).decorate(noFactsYet as { facts: RequestFacts })
   for (const { method, path, detail, answer } of lists.flatMap(({ declared }) => declared))
     plugin.route(
       method,

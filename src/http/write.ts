@@ -1,16 +1,23 @@
 import { currentTraceparent } from '../core/trace.ts'
 import type { Db, Session } from '../platform/mongo/connection.ts'
-import type { Traced } from '../platform/mongo/turns/batches.ts'
-import { inTransaction } from '../platform/mongo/turns/transactions.ts'
+import { inTransaction, type Traced } from '../platform/mongo/turns/transactions.ts'
 
 /** A kind of write, which is declared once beside its feature. */
-export interface Write<App, Input, Request, Result> {
-  /** False if each write has a transaction of its own, even if others wait for the same turn. */
-  isShared: boolean
+export type Write<App, Input, Request, Result> =
+  | SharedWrite<App, Input, Request, Result>
+  | LoneWrite<App, Input, Request, Result>
+
+/** What happens before the turn of a write. */
+interface Preparation<App, Input, Request> {
   /** Name of the queue in which the writers of the same documents take turns. One queue has writes of one owner only. */
   queue(ownerId: number, request: Request): string
   /** Reads and checks everything that needs no transaction. */
   prepare(app: App, ownerId: number, input: Input): Promise<Request>
+}
+
+/** Writes that share a transaction if they wait for the same turn. */
+export interface SharedWrite<App, Input, Request, Result> extends Preparation<App, Input, Request> {
+  isShared: true
   /**
    * Writes requests within a transaction and returns one result for each, in order. Each request must be judged as if
    * those before it had already been written. If one of them fails, all fail. May run more than once.
@@ -18,34 +25,33 @@ export interface Write<App, Input, Request, Result> {
   write(app: App, session: Session, ownerId: number, requests: Traced<Request>[]): Promise<Result[]>
 }
 
+/** Writes of which each has a transaction of its own. */
+export interface LoneWrite<App, Input, Request, Result> extends Preparation<App, Input, Request> {
+  isShared: false
+  /** Writes a request within a transaction. May run more than once. */
+  write(app: App, session: Session, ownerId: number, request: Traced<Request>): Promise<Result>
+}
+
 /** What a feature declares; `prepare` and `write` each name what they need of the app. */
-interface Declared<Preparing, Writing, Input, Request, Result>
-  extends Pick<Write<Preparing, Input, Request, Result>, 'queue' | 'prepare'>,
-    Pick<Write<Writing, Input, Request, Result>, 'write'> {}
+type Declared<W extends { isShared: boolean; write: unknown }, Preparing, Input, Request> = Preparation<
+  Preparing,
+  Input,
+  Request
+> &
+  Pick<W, 'write'>
 
 /** Declares writes that share a transaction if they wait for the same turn. */
 export function batch<Preparing, Writing, Input, Request, Result>(
-  declared: Declared<Preparing, Writing, Input, Request, Result>,
-): Write<Preparing & Writing, Input, Request, Result> {
+  declared: Declared<SharedWrite<Writing, Input, Request, Result>, Preparing, Input, Request>,
+): SharedWrite<Preparing & Writing, Input, Request, Result> {
   return { ...declared, isShared: true }
 }
 
 /** Declares writes of which each has a transaction of its own. */
-export function alone<Preparing, Writing, Input, Request, Result>({
-  write,
-  ...declared
-}: Omit<Declared<Preparing, Writing, Input, Request, Result>, 'write'> & {
-  write(app: Writing, session: Session, ownerId: number, request: Traced<Request>): Promise<Result>
-}): Write<Preparing & Writing, Input, Request, Result> {
-  return {
-    ...declared,
-    isShared: false,
-    write: async (app, session, ownerId, requests) => {
-      const results: Result[] = []
-      for (const request of requests) results.push(await write(app, session, ownerId, request))
-      return results
-    },
-  }
+export function alone<Preparing, Writing, Input, Request, Result>(
+  declared: Declared<LoneWrite<Writing, Input, Request, Result>, Preparing, Input, Request>,
+): LoneWrite<Preparing & Writing, Input, Request, Result> {
+  return { ...declared, isShared: false }
 }
 
 /**
@@ -64,6 +70,7 @@ export async function prepareWrite<App, Input, Request, Result>(
     queue: declared.queue(ownerId, request),
     async write(session) {
       const traced = { ...request, trace: currentTraceparent() }
+      if (!declared.isShared) return declared.write(app, session, ownerId, traced)
       const [result] = await declared.write(app, session, ownerId, [traced])
       return result as Result
     },

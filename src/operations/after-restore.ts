@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
+import { sequenceNames } from '../core/sequences.ts'
 import { moveClocksAhead, readLatestVersion } from '../host-clock/store.ts'
-import { sequenceNames } from '../http/ids.ts'
 import { moveSequencesAhead, raiseSequences, readSequences } from '../platform/ids/sequences.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 

@@ -23,14 +23,25 @@ export class KeyedQueue {
 
   /** @throws DomainError created by `timeoutError` */
   async run<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const others = this.waiting.get(name)
-    if (others) await this.awaitTurn(others)
-    else this.waiting.set(name, [])
+    const endTurn = await this.takeTurn(name)
     try {
       return await work()
     } finally {
-      this.passOn(name)
+      endTurn()
     }
+  }
+
+  /**
+   * Waits until all earlier tasks with the same name have ended. The next one begins when the returned function is called,
+   * which must happen once, and even if the task fails.
+   *
+   * @throws DomainError created by `timeoutError`
+   */
+  async takeTurn(name: string): Promise<() => void> {
+    const others = this.waiting.get(name)
+    if (others) await this.awaitTurn(others)
+    else this.waiting.set(name, [])
+    return () => this.passOn(name)
   }
 
   /** Waits until the task before has ended. A task that gives up is skipped when its turn comes. */

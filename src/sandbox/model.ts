@@ -1,4 +1,4 @@
-import { activityFields } from '../access/keys/activity-fields.ts'
+import { activityFields } from '../activity/stored-fields.ts'
 import { modelOf } from '../platform/mongo/collections.ts'
 import { field, type Stored, schemaOf } from '../platform/mongo/fields.ts'
 import type { FaultRule } from './faults/rule.ts'

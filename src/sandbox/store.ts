@@ -5,7 +5,7 @@ import {
   activityOf,
   activityUpdates,
   noActivity,
-} from '../access/keys/activity-fields.ts'
+} from '../activity/stored-fields.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import type { FaultRule } from './faults/rule.ts'
 import { type Sandbox, sandboxModel } from './model.ts'

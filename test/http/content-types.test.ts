@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
-import { guardedRoutes } from '../support/routes.ts'
+import { keyedRoutes } from '../support/routes.ts'
 
 const service = await testApp()
 const actor = await service.actor()
@@ -39,7 +39,7 @@ test.each([
   expect(await sent('GET', path)).toEqual({ status: 200, type })
 })
 
-const reads = guardedRoutes(service).filter(({ method, path }) => method === 'GET' && !path.includes(':'))
+const reads = keyedRoutes(service).filter(({ method, path }) => method === 'GET' && !path.includes(':'))
 
 test.each(reads)('GET $path answers and refuses in JSON in UTF-8', async ({ path, requiredQuery }) => {
   const query = new URLSearchParams(requiredQuery)

@@ -8,8 +8,8 @@ import {
   anyBody,
   fill,
   fillOwn,
-  type GuardedRoute,
-  guardedRoutes,
+  type KeyedRoute,
+  keyedRoutes,
   makeOwnIds,
   operationOf,
   triedRoutes,
@@ -17,7 +17,7 @@ import {
 import { isSoak } from '../support/soak.ts'
 
 const service = await testApp()
-const routes = guardedRoutes(service)
+const routes = keyedRoutes(service)
 const actor = await service.actor()
 const stranger = await service.actor()
 const own = { '/v1': await makeOwnIds(actor, '/v1'), '/sandbox': await makeOwnIds(actor, '/sandbox') }
@@ -41,13 +41,13 @@ function expectError(
 }
 
 /** Returns a route as `routes.txt` lists it (decisions §3). */
-function requirementsOf({ method, path, permission, limit, body }: GuardedRoute): string {
+function requirementsOf({ method, path, permission, limit, body }: KeyedRoute): string {
   return `${method} ${path} → ${permission}, ${limit}, ${body}`
 }
 
 test('test/http/routes.txt lists every route below /v1, and below /sandbox only, with what it requires', async () => {
-  const live = guardedRoutes(service, '/v1').map(requirementsOf)
-  const onlySandbox = guardedRoutes(service, '/sandbox')
+  const live = keyedRoutes(service, '/v1').map(requirementsOf)
+  const onlySandbox = keyedRoutes(service, '/sandbox')
     .map(requirementsOf)
     .filter((line) => !live.includes(line.replace('/sandbox', '/v1')))
   const text = ['METHOD path → permission, limit, body', ...live, ...onlySandbox]
@@ -55,8 +55,8 @@ test('test/http/routes.txt lists every route below /v1, and below /sandbox only,
 })
 
 test('every route below /v1 exists below /sandbox and requires the same', () => {
-  const inSandbox = guardedRoutes(service, '/sandbox').map(requirementsOf)
-  const twins = guardedRoutes(service, '/v1').map((route) =>
+  const inSandbox = keyedRoutes(service, '/sandbox').map(requirementsOf)
+  const twins = keyedRoutes(service, '/v1').map((route) =>
     requirementsOf({ ...route, path: route.path.replace('/v1', '/sandbox') }),
   )
   expect(twins.filter((twin) => !inSandbox.includes(twin))).toEqual([])
@@ -69,7 +69,7 @@ test('a route takes a body if and only if its `access` says so', () => {
 
 const tried = triedRoutes(service)
 /** The pipeline is the same for all sandbox routes, so only the soak tries it with those that have no twin, too. */
-const guarded = isSoak ? routes : guardedRoutes(service, '/v1')
+const guarded = isSoak ? routes : keyedRoutes(service, '/v1')
 
 describe.each(guarded)('$method $path', (route) => {
   const { method, path } = route
@@ -151,9 +151,9 @@ test.each(limited)('$method $path responds 429 beyond the rate limit', async (ro
   expect(Number(seconds)).toBeLessThanOrEqual(60)
 })
 
-const idIn = ({ path }: Pick<GuardedRoute, 'path'>) => /:(?!provider)(\w+)/.exec(path)?.[1]
+const idIn = ({ path }: Pick<KeyedRoute, 'path'>) => /:(?!provider)(\w+)/.exec(path)?.[1]
 
-const isOpen = ({ permission }: GuardedRoute) => permission === 'any'
+const isOpen = ({ permission }: KeyedRoute) => permission === 'any'
 const open = tried.filter(isOpen)
 const restricted = tried.filter((route) => !isOpen(route))
 
@@ -286,10 +286,10 @@ test.each(withProvider)(
 )
 
 /** PUT creates a consumer under any name, so an unknown name is not a 404. */
-const createsByName = ({ method }: GuardedRoute) => method === 'PUT'
+const createsByName = ({ method }: KeyedRoute) => method === 'PUT'
 
 /** Scenarios belong to no host; `test/sandbox/scenarios.test.ts` covers the 404 of an unknown one. */
-const isScenario = ({ path }: GuardedRoute) => path.endsWith('/scenarios/:name')
+const isScenario = ({ path }: KeyedRoute) => path.endsWith('/scenarios/:name')
 
 const withId = tried
   .filter((route) => idIn(route) && !createsByName(route) && !isScenario(route))

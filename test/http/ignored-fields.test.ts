@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createApiKey } from '../../src/access/keys/secret.ts'
 import { type Actor, type Sending, seedBooking, testApp } from '../support/app.ts'
-import { fill, guardedRoutes, prefixes, triedRoutes } from '../support/routes.ts'
+import { fill, keyedRoutes, prefixes, triedRoutes } from '../support/routes.ts'
 import { validBodies } from '../support/valid-bodies.ts'
 
 const service = await testApp()
@@ -22,7 +22,7 @@ const writes = Object.assign(
 ) as Awaited<ReturnType<typeof validBodies>>
 
 test('every route that takes a body is tried below', () => {
-  const taking = guardedRoutes(service).filter(({ takesBody }) => takesBody)
+  const taking = keyedRoutes(service).filter(({ takesBody }) => takesBody)
   expect(Object.keys(writes).sort()).toEqual(taking.map(({ method, path }) => `${method} ${path}`).sort())
 })
 

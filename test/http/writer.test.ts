@@ -65,7 +65,10 @@ test.each([
   const earlier = inTransaction(live.db, 'writes', () => gate.promise)
   const names = [1, 2, 3].map((number) => `${row.name}-${number}`)
   const answers = names.map((name) =>
-    writer.answer(newRequest(), name, (written) => ({ status: 201, envelope: { data: written } })),
+    writer.answer(newRequest(), {
+      input: () => name,
+      respond: (_, written) => ({ status: 201, envelope: { data: written } }),
+    }),
   )
   // Each request is prepared before it waits for its turn.
   await Bun.sleep(0)
@@ -79,4 +82,34 @@ test.each([
   live.db.getClient().off('commandStarted', note)
   await earlier
   expect(transactions).toBe(row.transactions)
+})
+
+test('a replay asks for no input and ends no commit, and a write without a key is carried out each time', async () => {
+  const writer = new Writer(live, apart)
+  const calls: string[] = []
+  const answer = (name: string, idempotencyKey: string | undefined) =>
+    writer.answer(
+      { ...newRequest(), sent: { idempotencyKey, body: {} } },
+      {
+        input() {
+          calls.push(`input of ${name}`)
+          return name
+        },
+        respond: (_, written) => ({ status: 201, envelope: { data: written } }),
+        afterCommit: (_, written) => void calls.push(`commit of ${written}`),
+      },
+    )
+  const key = crypto.randomUUID()
+  const first = await answer('keyed', key)
+  const replay = (await answer('keyed', key)) as Response
+  expect(first).toEqual({ data: 'keyed' })
+  expect(await replay.text()).toBe(JSON.stringify(first))
+  expect(replay.headers.get('idempotent-replayed')).toBe('true')
+  await answer('without a key', undefined)
+  expect(calls).toEqual([
+    'input of keyed',
+    'commit of keyed',
+    'input of without a key',
+    'commit of without a key',
+  ])
 })

@@ -10,7 +10,7 @@ import { partnerctlHere } from '../support/admin.ts'
 import { type Actor, testApp } from '../support/app.ts'
 import { ownDatabase } from '../support/databases.ts'
 import { readFixture } from '../support/fixtures.ts'
-import { guardedRoutes, type Prefix } from '../support/routes.ts'
+import { keyedRoutes, type Prefix } from '../support/routes.ts'
 
 let offset = 0
 const url = await ownDatabase()
@@ -20,7 +20,7 @@ const feed = async (actor: Actor) =>
 
 test('the sandbox has every route of /v1 and some of its own', () => {
   const of = (prefix: Prefix) =>
-    guardedRoutes(service, prefix).map(
+    keyedRoutes(service, prefix).map(
       ({ method, path, permission }) => `${method} ${path.slice(prefix.length)} ${permission}`,
     )
   expect(of('/sandbox').sort()).toEqual(

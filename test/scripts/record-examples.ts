@@ -11,7 +11,7 @@ import { exampleIds, sandboxIds } from '../../src/pages/docs/examples.ts'
 import { compose } from '../../src/process/wiring.ts'
 import { storeCertification } from '../support/certification.ts'
 import { readFixture } from '../support/fixtures.ts'
-import { guardedRoutes, operationOf } from '../support/routes.ts'
+import { keyedRoutes, operationOf } from '../support/routes.ts'
 
 /**
  * Records the example responses of the documentation by sending the requests to a fresh sandbox: `bin/bun
@@ -107,7 +107,7 @@ const last = [
 
 /** All operations of the sandbox: first those with a body, then those without one, then the last. */
 function allOperations(): string[] {
-  const all = guardedRoutes({ app }, '/sandbox').map((route) => ({ ...route, name: operationOf(route) }))
+  const all = keyedRoutes({ app }, '/sandbox').map((route) => ({ ...route, name: operationOf(route) }))
   const missing = all.find(({ name, takesBody }) => takesBody && requests[name] === undefined)
   if (missing) throw new Error(`${missing.name} has no example body: add one to \`requests\` in this file`)
   const withoutBody = all.filter(({ takesBody }) => !takesBody).map(({ name }) => name)

@@ -3,10 +3,10 @@ import { jobModel } from '../../src/platform/outbox/outbox.ts'
 import { type Actor, testApp } from '../support/app.ts'
 import {
   fillOwn,
-  type GuardedRoute,
-  guardedRoutes,
   type IdPlace,
   idPlaces,
+  type KeyedRoute,
+  keyedRoutes,
   makeOwnIds,
   type OwnIds,
   withOwnIds,
@@ -58,17 +58,17 @@ const provider = '/v1/integrations/provider_one'
 
 /** A request of the thief, and where it contains the id that is replaced with the owner's. */
 interface Place {
-  route: GuardedRoute
+  route: KeyedRoute
   kind: string
   in: 'path' | 'query' | 'body'
   path: IdPlace['path']
 }
 
-const bodyOf = ({ method, path }: GuardedRoute) => bodies[`${method} ${path}`]?.body()
-const queryOf = ({ requiredQuery }: GuardedRoute) => withOwnIds(requiredQuery, thiefsIds)
+const bodyOf = ({ method, path }: KeyedRoute) => bodies[`${method} ${path}`]?.body()
+const queryOf = ({ requiredQuery }: KeyedRoute) => withOwnIds(requiredQuery, thiefsIds)
 
 /** Every place in a path, a query or a body that takes an id. */
-const places = guardedRoutes(service, '/v1').flatMap((route): Place[] => {
+const places = keyedRoutes(service, '/v1').flatMap((route): Place[] => {
   const kindsInPath = [...route.path.matchAll(/(\w+)\/:\w+/g)].map(([, kind = '']) => kind)
   // A consumer's name is no id, because every host may use every name.
   const ids = kindsInPath.filter((kind) => kind !== 'integrations' && kind !== 'consumers')

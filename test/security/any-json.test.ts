@@ -2,13 +2,13 @@ import fc, { type Arbitrary } from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Actor, sender, type TestResponse, testApp, testEnvironment } from '../support/app.ts'
 import { type ServiceProcess, startService } from '../support/processes.ts'
-import { type GuardedRoute, guardedRoutes, prefixes } from '../support/routes.ts'
+import { type KeyedRoute, keyedRoutes, prefixes } from '../support/routes.ts'
 import { runs } from '../support/soak.ts'
 import { validBodies } from '../support/valid-bodies.ts'
 
 const service = await testApp()
 const actor: Actor = await service.actor()
-const routes = guardedRoutes(service)
+const routes = keyedRoutes(service)
 const examples = Object.assign(
   {},
   ...(await Promise.all(prefixes.map((prefix) => validBodies(actor, prefix)))),
@@ -92,7 +92,7 @@ const anyQuery = fc.dictionary(
 )
 
 interface Attack {
-  route: GuardedRoute
+  route: KeyedRoute
   pathValues: string[]
   query: Record<string, string>
   turns: number[]

@@ -3,12 +3,12 @@ import { sender, testApp, testEnvironment } from '../support/app.ts'
 import { sampledPaths, withRawJson } from '../support/attack-paths.ts'
 import { deep, rawValues, sharpValues } from '../support/attack-values.ts'
 import { type ServiceProcess, startService } from '../support/processes.ts'
-import { fill, guardedRoutes, prefixes } from '../support/routes.ts'
+import { fill, keyedRoutes, prefixes } from '../support/routes.ts'
 import { isSoak } from '../support/soak.ts'
 import { validBodies } from '../support/valid-bodies.ts'
 
 const service = await testApp()
-const routes = guardedRoutes(service)
+const routes = keyedRoutes(service)
 const actor = await service.actor()
 /** Sandbox queries and paths are attacked only in the soak. */
 const attackedRoutes = service.app.routes.filter(({ path }) => isSoak || path.startsWith('/v1'))

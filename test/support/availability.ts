@@ -1,6 +1,5 @@
 import { addDays } from '../../src/core/clock.ts'
 import { hostClockModel } from '../../src/host-clock/model.ts'
-import { sequenceIds } from '../../src/http/ids.ts'
 import {
   availabilityBlockModel,
   availabilityCompactedModel,
@@ -8,6 +7,7 @@ import {
   type StoredRow,
 } from '../../src/inventory/availability/model.ts'
 import { blocksOf } from '../../src/inventory/availability/store.ts'
+import { sequenceIds } from '../../src/platform/ids/id-source.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'
 import type { Actor } from './app.ts'
 import { fillPortfolio } from './portfolio.ts'

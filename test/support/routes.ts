@@ -6,7 +6,7 @@ import { storeCertification } from './certification.ts'
 import { isSoak } from './soak.ts'
 
 /** A route that requires a key, as the route table describes it. */
-export interface GuardedRoute {
+export interface KeyedRoute {
   method: string
   path: string
   permission: Permission | 'any'
@@ -25,7 +25,7 @@ export const prefixes = ['/v1', '/sandbox'] as const
 export type Prefix = (typeof prefixes)[number]
 
 /** Returns the routes that require a key, optionally below a prefix. Shared tests use it to cover new routes, too. */
-export function guardedRoutes({ app }: Pick<TestApp, 'app'>, prefix: Prefix | '' = ''): GuardedRoute[] {
+export function keyedRoutes({ app }: Pick<TestApp, 'app'>, prefix: Prefix | '' = ''): KeyedRoute[] {
   return app.routes
     .filter(({ path, hooks }) => hooks?.detail?.['x-permission'] && path.startsWith(prefix))
     .map(({ method, path, hooks: { detail } }) => ({
@@ -44,11 +44,11 @@ export function guardedRoutes({ app }: Pick<TestApp, 'app'>, prefix: Prefix | ''
  * Returns the routes that a test of every route tries. A sandbox route whose path also exists below /v1 shares the
  * pipeline and the handler of its live twin, so only the soak tries it too.
  */
-export function triedRoutes(service: Pick<TestApp, 'app'>): GuardedRoute[] {
-  const live = new Set(guardedRoutes(service, '/v1').map(({ method, path }) => `${method} ${path}`))
-  const isTwin = ({ method, path }: GuardedRoute) =>
+export function triedRoutes(service: Pick<TestApp, 'app'>): KeyedRoute[] {
+  const live = new Set(keyedRoutes(service, '/v1').map(({ method, path }) => `${method} ${path}`))
+  const isTwin = ({ method, path }: KeyedRoute) =>
     path.startsWith('/sandbox') && live.has(`${method} ${path.replace('/sandbox', '/v1')}`)
-  return guardedRoutes(service).filter((route) => isSoak || !isTwin(route))
+  return keyedRoutes(service).filter((route) => isSoak || !isTwin(route))
 }
 
 function requiredOf(query: TObject | undefined): Record<string, string> {
@@ -57,7 +57,7 @@ function requiredOf(query: TObject | undefined): Record<string, string> {
 }
 
 /** Returns an operation's name in the documentation, such as `GET /users/{id}`. Both environments have the same name. */
-export function operationOf({ method, path }: Pick<GuardedRoute, 'method' | 'path'>): string {
+export function operationOf({ method, path }: Pick<KeyedRoute, 'method' | 'path'>): string {
   return `${method} ${path.replace(/^\/(v1|sandbox)/, '').replace(/:(\w+)/g, '{$1}')}`
 }
 
@@ -69,7 +69,7 @@ export function fill(path: string, values: Record<string, string | number> = {})
 }
 
 /** Returns an empty body if the route takes a body. */
-export function anyBody({ takesBody }: Pick<GuardedRoute, 'takesBody'>): { body?: unknown } {
+export function anyBody({ takesBody }: Pick<KeyedRoute, 'takesBody'>): { body?: unknown } {
   return takesBody ? { body: {} } : {}
 }
 

@@ -14,6 +14,7 @@ const neighbourhoods = [
   'inventory',
   'access',
   'http',
+  'activity',
   'host-clock',
   'platform',
   'core',
@@ -124,6 +125,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^(src|cli)/', pathNot: '^src/process/traces\\.ts$' },
       to: { path: 'node_modules/@opentelemetry/' },
+    },
+    {
+      name: 'ambient-transactions-for-administrators',
+      comment: 'The service opens a transaction through one of the doors in turns/transactions.ts',
+      severity: 'error',
+      from: { path: '^(src|cli)/', pathNot: '^cli/admin/' },
+      to: { path: '^src/platform/mongo/turns/ambient-transaction\\.ts$' },
     },
     {
       name: 'no-routes-of-another-feature',

@@ -1,5 +1,5 @@
+import { type ActivityStorage, activityUpdates } from '../../activity/stored-fields.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import { type ActivityStorage, activityUpdates } from './activity-fields.ts'
 import { keyModel } from './model.ts'
 
 /** Stores what keys have done on live data, in the keys' own documents. */

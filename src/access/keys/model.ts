@@ -1,7 +1,7 @@
+import { activityFields } from '../../activity/stored-fields.ts'
 import type { Permission } from '../../http/permissions.ts'
 import { modelOf } from '../../platform/mongo/collections.ts'
 import { type Field, field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
-import { activityFields } from './activity-fields.ts'
 
 const secretFields = {
   hash: field.text,

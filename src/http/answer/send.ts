@@ -39,7 +39,7 @@ export function sendEnvelope(
   if (text.length > smallBytes) {
     const bytes = Buffer.from(text)
     collectGarbageOccasionally(bytes.length)
-    const keyId = facts.key?.id ?? 0
+    const keyId = facts.served?.key?.id ?? 0
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     // The write has been carried out, so its response is sent no matter how much response data is still unread.
     const release = isRead ? unread.reserve(keyId, bytes.length) : unread.take(keyId, bytes.length)

@@ -3,8 +3,7 @@ import { DomainError } from '../../core/errors.ts'
 import { currentTraceparent } from '../../core/trace.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { isDuplicate, isPoolFull, isUnreachable } from '../../platform/mongo/errors.ts'
-import { Batches, type Traced } from '../../platform/mongo/turns/batches.ts'
-import { inTransaction } from '../../platform/mongo/turns/transactions.ts'
+import { Batches, inTransaction, type Traced } from '../../platform/mongo/turns/transactions.ts'
 import { jsonContentType } from '../answer/envelope.ts'
 import type { AppContext } from '../context.ts'
 import type { Accepted } from '../request.ts'
@@ -13,38 +12,56 @@ import type { Claim, StoredResponse } from './model.ts'
 import { findStoredResponse, saveResponses } from './store.ts'
 
 /** Status and complete envelope of the response to a write. */
-export interface WorkResponse<Envelope extends object> {
+export interface WriteResponse<Envelope extends object = object> {
   status: 200 | 201
   envelope: Envelope
   /** The guest this response concerns, if any. */
   userId?: number
 }
 
-/** The parts of a request that a write needs. */
+/** How the request of a route is answered by a declared write. */
+export interface WriteAnswer<Request, Input, Result, Envelope extends object = object> {
+  /** Returns what the write is prepared from. A replay does not call it. */
+  input(request: Request): Input | Promise<Input>
+  /** Returns the response, which is stored in the write's transaction. May run more than once. */
+  respond(request: Request, result: Result): WriteResponse<Envelope>
+  /** Called once the write is committed; a replay does not call it. */
+  afterCommit?(request: Request, result: Result): void
+}
+
+/** The parts of a request that a writer needs. */
 type WritingRequest = Pick<Accepted, 'caller' | 'sent' | 'request' | 'route' | 'params' | 'set'>
+
+/** The claim under which a response is stored; null without an `Idempotency-Key`. */
+type NewClaim = (Claim & Pick<StoredResponse, 'fingerprint'>) | null
 
 /** A prepared write, and how its request is answered. */
 interface AnsweredWrite<Request, Result> {
   prepared: Request
-  toResponse: (result: Result) => WorkResponse<object>
-  /** The claim under which the response is stored; null without an `Idempotency-Key`. */
-  claim: (Claim & Pick<StoredResponse, 'fingerprint'>) | null
+  respond: (result: Result) => WriteResponse
+  claim: NewClaim
+}
+
+/** What a transaction has written, and its response. */
+interface Written<Result> {
+  result: Result
+  response: WriteResponse
 }
 
 /**
- * A request's door into a transaction: carries out the writes of one kind that requests ask for, in one environment, with
- * their responses. A route that writes through a declared {@link Write} uses it. Whatever no request asks for, and a write
- * whose response is not stored, uses `inTransaction`.
+ * Carries out the writes of one kind that requests ask for, in one environment, with their responses: the pipeline's door
+ * into a transaction. A route declares it with a {@link WriteAnswer}. Whatever no request asks for, and a write whose
+ * response is not stored, uses `inTransaction`.
  */
 export class Writer<Input, Request, Result> {
-  private readonly batches: Batches<number, AnsweredWrite<Request, Result>, WorkResponse<object>>
+  private readonly batches: Batches<number, AnsweredWrite<Request, Result>, Written<Result>>
 
   constructor(
     private readonly app: AppContext,
     private readonly declared: Write<AppContext, Input, Request, Result>,
   ) {
-    this.batches = new Batches(app.db, (session, ownerId, members) =>
-      this.writeAnswered(session, ownerId, members),
+    this.batches = new Batches(app.db, (session, ownerId, requests) =>
+      this.writeAnswered(session, ownerId, requests),
     )
   }
 
@@ -60,55 +77,58 @@ export class Writer<Input, Request, Result> {
    *    response byte for byte (decisions §11).
    * 4. If that failed, an identical request may have finished first. Its response is replayed too.
    *
-   * @param toResponse builds the response from the write's result; may run more than once
    * @throws DomainError `idempotency_mismatch` if the key was used with another body; `conflict` with a retry time if an
    * identical request is still in progress
    */
-  async answer<Envelope extends object>(
-    request: WritingRequest,
-    input: Input,
-    toResponse: (result: Result) => WorkResponse<Envelope>,
-  ): Promise<Envelope> {
+  async answer<R extends WritingRequest, Envelope extends object>(
+    request: R,
+    answer: WriteAnswer<R, Input, Result, Envelope>,
+  ): Promise<Envelope | Response> {
     const { app } = this
-    const { ownerId } = request.caller
     const { idempotencyKey, body } = request.sent
-    if (idempotencyKey === undefined) {
-      const response = await this.write(ownerId, input, { toResponse, claim: null })
-      return respond(request, response as WorkResponse<Envelope>)
-    }
+    if (idempotencyKey === undefined) return this.write(request, answer, null)
     // The hashes are keyed because a body may contain a password.
     const fingerprints = app.secrets.fingerprints(stringify(body) ?? '')
     const [fingerprint = ''] = fingerprints
     const claim = { ...claimOf(app, request, idempotencyKey), fingerprint }
-    const earlier = await findStoredResponse(app.db, claim, app.clock(ownerId))
-    if (earlier) return replay(request, earlier, fingerprints) as Envelope
+    const earlier = await findStoredResponse(app.db, claim, app.clock(claim.owner_id))
+    if (earlier) return replay(request, earlier, fingerprints)
     try {
-      const response = await this.write(ownerId, input, { toResponse, claim })
-      return respond(request, response as WorkResponse<Envelope>)
+      return await this.write(request, answer, claim)
     } catch (error) {
       if (isUnreachable(error) || isPoolFull(error)) throw error
       // An identical request may have finished first, and its response or its changes may have made this request fail.
       const concurrent = await awaitResponse(app, claim)
-      if (concurrent) return replay(request, concurrent, fingerprints) as Envelope
+      if (concurrent) return replay(request, concurrent, fingerprints)
       // The identical request's response may already be gone, because it expired or the sandbox was cleared.
       throw isDuplicate(error) ? stillRunning() : error
     }
   }
 
   /** Prepares a write and carries it out at its turn. Writes nothing if an identical request finishes first. */
-  private async write(
-    ownerId: number,
-    input: Input,
-    answered: Omit<AnsweredWrite<Request, Result>, 'prepared'>,
-  ): Promise<WorkResponse<object>> {
+  private async write<R extends WritingRequest, Envelope extends object>(
+    request: R,
+    answer: WriteAnswer<R, Input, Result, Envelope>,
+    claim: NewClaim,
+  ): Promise<Envelope> {
+    const { ownerId } = request.caller
+    const input = await answer.input(request)
     const prepared = await this.declared.prepare(this.app, ownerId, input)
-    const queue = this.declared.queue(ownerId, prepared)
-    const request = { prepared, ...answered }
+    const respond = (result: Result) => answer.respond(request, result)
+    const { result, response } = await this.takeTurn(ownerId, { prepared, respond, claim })
+    answer.afterCommit?.(request, result)
+    request.set.status = response.status
+    return response.envelope as Envelope
+  }
+
+  /** Writes in a transaction, which a shared write shares with those that wait for the same turn. */
+  private takeTurn(ownerId: number, request: AnsweredWrite<Request, Result>): Promise<Written<Result>> {
+    const queue = this.declared.queue(ownerId, request.prepared)
     if (this.declared.isShared) return this.batches.run({ queue, shared: ownerId, request })
     return inTransaction(this.app.db, queue, async (session) => {
       const traced = { ...request, trace: currentTraceparent() }
-      const [response] = await this.writeAnswered(session, ownerId, [traced])
-      return response as WorkResponse<object>
+      const [written] = await this.writeAnswered(session, ownerId, [traced])
+      return written as Written<Result>
     })
   }
 
@@ -116,17 +136,24 @@ export class Writer<Input, Request, Result> {
   private async writeAnswered(
     session: Session,
     ownerId: number,
-    members: Traced<AnsweredWrite<Request, Result>>[],
-  ): Promise<WorkResponse<object>[]> {
-    const { app } = this
-    const requests = members.map(({ prepared, trace }) => ({ ...prepared, trace }))
-    const results = await this.declared.write(app, session, ownerId, requests)
-    const responses = members.map(({ toResponse }, index) => toResponse(results[index] as Result))
+    requests: Traced<AnsweredWrite<Request, Result>>[],
+  ): Promise<Written<Result>[]> {
+    const { app, declared } = this
+    const prepared = requests.map((request) => ({ ...request.prepared, trace: request.trace }))
+    let results: Result[] = []
+    if (declared.isShared) results = await declared.write(app, session, ownerId, prepared)
+    else for (const one of prepared) results.push(await declared.write(app, session, ownerId, one))
+    const written: Written<Result>[] = []
     const stored: StoredResponse[] = []
-    for (const [index, { claim }] of members.entries())
-      if (claim) stored.push(toStored(app, claim, responses[index] as WorkResponse<object>))
+    for (const [index, { respond, claim }] of requests.entries()) {
+      const result = results[index] as Result
+      const response = respond(result)
+      written.push({ result, response })
+      // Seeded defect: a request with an Idempotency-Key is carried out again
+      if (claim) stored.push(toStored(app, claim, response))
+    }
     if (stored.length > 0) await saveResponses(app.db, session, stored)
-    return responses
+    return written
   }
 }
 
@@ -152,7 +179,7 @@ function endpointOf({ request, route, params }: WritingRequest): string {
 function toStored(
   { clock, config }: AppContext,
   claim: Claim & Pick<StoredResponse, 'fingerprint'>,
-  { status, envelope, userId }: WorkResponse<object>,
+  { status, envelope, userId }: WriteResponse,
 ): StoredResponse {
   const expires_at = new Date(clock(claim.owner_id).getTime() + config.idempotencyTtlSeconds * 1000)
   return { ...claim, status, body: JSON.stringify(envelope), user_id: userId ?? null, expires_at }
@@ -183,17 +210,8 @@ function stillRunning(): DomainError {
   return new DomainError('conflict', 'An identical request is still in progress; try again', [], 1)
 }
 
-/** Sets the status and returns the envelope, which the pipeline checks against that status's schema. */
-function respond<Envelope extends object>(
-  { set }: WritingRequest,
-  { status, envelope }: WorkResponse<Envelope>,
-): Envelope {
-  set.status = status
-  return envelope
-}
-
 /** Returns the stored bytes as a `Response`, which Elysia sends unchanged. */
-function replay({ set }: WritingRequest, stored: StoredResponse, fingerprints: string[]): object {
+function replay({ set }: WritingRequest, stored: StoredResponse, fingerprints: string[]): Response {
   if (!fingerprints.includes(stored.fingerprint)) {
     throw new DomainError(
       'idempotency_mismatch',

@@ -1,7 +1,6 @@
 import { Confirmation, Envelope, ok } from '../../http/answer/envelope.ts'
 import { streamJson } from '../../http/answer/send.ts'
 import type { AppContext } from '../../http/context.ts'
-import { Writer } from '../../http/idempotency/writer.ts'
 import { pagination, toPageRequest } from '../../http/input/pagination.ts'
 import { routes } from '../../http/route.ts'
 import { sentAvailability } from './availability-write.ts'
@@ -17,7 +16,6 @@ import {
 
 /** Defines the routes that read and write the availability of room types (contract, Endpoints; decisions §8). */
 export function availabilityRoutes(app: AppContext) {
-  const write = new Writer(app, sentAvailability)
   return routes(app, { prefix: '/integrations/:provider/availability', tags: ['Availability'] })
     .get(
       '',
@@ -48,7 +46,6 @@ export function availabilityRoutes(app: AppContext) {
           permission: 'listings.write',
           provider: true,
           body: 'bulk',
-          idempotent: true,
           errors: ['invalid_ids'],
         },
         body: AvailabilityWrite,
@@ -58,14 +55,13 @@ export function availabilityRoutes(app: AppContext) {
         response: { 200: Envelope(Confirmation) },
         detail: { operationId: 'updateAvailability', summary: 'Write availability in bulk' },
       },
-      async (context) => {
-        let isCompactionDue = false
-        const response = await write.answer(context, context.body.data, (isDue) => {
-          isCompactionDue = isDue
-          return { status: 200, envelope: ok(context, { message: 'Availability updated' }) }
-        })
-        if (isCompactionDue) app.outbox.wake()
-        return response
+      {
+        write: sentAvailability,
+        input: ({ body }) => body.data,
+        respond: (request) => ({ status: 200, envelope: ok(request, { message: 'Availability updated' }) }),
+        afterCommit(_, isCompactionDue) {
+          if (isCompactionDue) app.outbox.wake()
+        },
       },
     )
 }

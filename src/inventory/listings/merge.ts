@@ -1,5 +1,5 @@
 import { invalidField, invalidFields, type Problem } from '../../core/errors.ts'
-import type { IdSource } from '../../http/ids.ts'
+import type { IdSource } from '../../core/sequences.ts'
 import { isObject } from '../../http/input/schema/normalize.ts'
 import { maxProblems } from '../../http/input/schema/problems.ts'
 import type { ListingPatch } from './fields.ts'

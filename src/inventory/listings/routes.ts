@@ -1,7 +1,6 @@
 import { Envelope, metaOf, ok, PageEnvelope, type ResponseContext } from '../../http/answer/envelope.ts'
 import { streamJson } from '../../http/answer/send.ts'
 import type { AppContext } from '../../http/context.ts'
-import { Writer } from '../../http/idempotency/writer.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/input/pagination.ts'
 import { output, requestObject } from '../../http/input/schema/fields.ts'
 import type { Caller, Unchecked } from '../../http/request.ts'
@@ -18,7 +17,6 @@ const defaultPerPage = 50
 
 /** Defines the routes that read, create and update the listings of the key's host (contract, Endpoints). */
 export function listingRoutes(app: AppContext) {
-  const write = new Writer(app, sentListings)
   const read = async (caller: Unchecked['caller'], id: number | undefined) =>
     serializeListing(await findListing(app.db, caller.ownerId, id))
   return routes(app, { prefix: '/listings', tags: ['Listings'] })
@@ -47,7 +45,6 @@ export function listingRoutes(app: AppContext) {
         access: {
           permission: 'listings.write',
           body: 'json',
-          idempotent: true,
           errors: ['listing_conflict'],
         },
         body: ListingCreate,
@@ -60,11 +57,14 @@ export function listingRoutes(app: AppContext) {
         response: { 200: ListingWriteResult, 201: ListingWriteResult },
         detail: { operationId: 'createListing', summary: 'Create a listing, or update the one that matches' },
       },
-      (context) =>
-        write.answer(context, context.body, (written) => ({
+      {
+        write: sentListings,
+        input: ({ body }) => body,
+        respond: (request, written) => ({
           status: written.action === 'created' ? 201 : 200,
-          envelope: writeResult(app, context, written),
-        })),
+          envelope: writeResult(app, request, written),
+        }),
+      },
     )
     .patch(
       '/:id',

@@ -8,7 +8,7 @@
  * within its limits of time and size.
  */
 
-import { noActivity } from '../../access/keys/activity-fields.ts'
+import { noActivity } from '../../activity/stored-fields.ts'
 import { DomainError } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Db } from '../../platform/mongo/connection.ts'

@@ -1,5 +1,5 @@
 import { addDays, daysBetween, toDay } from '../../core/clock.ts'
-import { withIds } from '../../http/ids.ts'
+import { withIds } from '../../platform/ids/id-source.ts'
 import { inTransaction } from '../../platform/mongo/turns/transactions.ts'
 import type { StoredBooking } from '../../stays/bookings/model.ts'
 import { type StatusWord, toStatusWord } from '../../stays/bookings/status.ts'

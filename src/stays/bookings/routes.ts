@@ -1,41 +1,21 @@
 import type { Access } from '../../http/access.ts'
 import { Envelope, ok } from '../../http/answer/envelope.ts'
 import type { AppContext } from '../../http/context.ts'
-import { Writer } from '../../http/idempotency/writer.ts'
 import type { Accepted } from '../../http/request.ts'
 import { routes } from '../../http/route.ts'
 import { newBookings } from './create.ts'
-import { partnerMoves } from './partner-transition.ts'
+import { type MovedBooking, partnerMoves } from './partner-transition.ts'
 import { Booking, BookingCancel, BookingConfirm, BookingCreate, BookingInFull } from './schema.ts'
 import { prepareDetails, serializeBooking } from './serialize.ts'
 import { findBooking } from './store.ts'
-import type { Transition } from './transitions.ts'
 
 /** Defines the routes that create and read (contract, Endpoints), confirm and cancel (decisions §20) bookings. */
 export function bookingRoutes(app: AppContext) {
-  const create = new Writer(app, newBookings)
-  // Confirmations and cancellations of one host share their turns.
-  const move = new Writer(app, partnerMoves)
-  const answerMove = (
-    request: Accepted<{ booking_id: number | undefined }>,
-    { to, reason = null }: Pick<Transition, 'to' | 'reason'>,
-  ) => {
-    const { caller, params } = request
-    return move.answer(
-      request,
-      { caller, bookingId: params.booking_id, to, reason },
-      ({ Booking, userId }) => ({
-        status: 200,
-        envelope: ok(request, { Booking }),
-        userId,
-      }),
-    )
-  }
   return routes(app)
     .post(
       '/bookings',
       {
-        access: { permission: 'bookings.write', body: 'json', idempotent: true },
+        access: { permission: 'bookings.write', body: 'json' },
         body: BookingCreate,
         response: { 201: Envelope(Booking) },
         detail: {
@@ -46,12 +26,15 @@ export function bookingRoutes(app: AppContext) {
             "Checks the dates, the listing's status and the units left on each night. The listing's other wishes, such as `stay_min` or `max_occupancy`, are not checked, because partners also bring in stays that were agreed elsewhere",
         },
       },
-      (request) =>
-        create.answer(request, request.body, (booking) => ({
+      {
+        write: newBookings,
+        input: ({ body }) => body,
+        respond: (request, booking) => ({
           status: 201,
           envelope: ok(request, serializeBooking(booking)),
           userId: booking.user_id,
-        })),
+        }),
+      },
     )
     .post(
       '/bookings/:booking_id/confirm',
@@ -61,7 +44,16 @@ export function bookingRoutes(app: AppContext) {
         response: { 200: Envelope(BookingInFull) },
         detail: { tags: ['Bookings'], operationId: 'confirmBooking', summary: 'Confirm a pending booking' },
       },
-      (request) => answerMove(request, { to: 'confirmed' }),
+      {
+        write: partnerMoves,
+        input: ({ caller, params }) => ({
+          caller,
+          bookingId: params.booking_id,
+          to: 'confirmed' as const,
+          reason: null,
+        }),
+        respond: showMoved,
+      },
     )
     .post(
       '/bookings/:booking_id/cancel',
@@ -77,7 +69,16 @@ export function bookingRoutes(app: AppContext) {
             'Gives back what was subtracted for the booking. On a night whose range of availability was written after the booking was made, nothing was subtracted: write the range again',
         },
       },
-      (request) => answerMove(request, { to: 'cancelled', reason: request.body.reason ?? null }),
+      {
+        write: partnerMoves,
+        input: ({ caller, params, body }) => ({
+          caller,
+          bookingId: params.booking_id,
+          to: 'cancelled' as const,
+          reason: body.reason ?? null,
+        }),
+        respond: showMoved,
+      },
     )
     .get(
       '/integrations/:provider/bookings/:id',
@@ -98,6 +99,9 @@ export function bookingRoutes(app: AppContext) {
 const transitionAccess: Access = {
   permission: 'bookings.write',
   body: 'optional',
-  idempotent: true,
   errors: ['not_found', 'conflict'],
+}
+
+function showMoved(request: Accepted, { Booking, userId }: MovedBooking) {
+  return { status: 200, envelope: ok(request, { Booking }), userId } as const
 }

@@ -3,7 +3,7 @@ import { hostQueue, nextMessageVersions } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import { batch, carryOut } from '../../http/write.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
-import type { Traced } from '../../platform/mongo/turns/batches.ts'
+import type { Traced } from '../../platform/mongo/turns/transactions.ts'
 import { findUserIfAny } from '../users/store.ts'
 import type { Conversation, StoredMessage } from './model.ts'
 import {

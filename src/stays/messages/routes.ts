@@ -5,13 +5,7 @@ import { pageQuery, pagination, toPageRequest } from '../../http/input/paginatio
 import { output, requestObject, responseObject } from '../../http/input/schema/fields.ts'
 import { routes } from '../../http/route.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
-import {
-  type ConversationBooking,
-  findRepeated,
-  newMessages,
-  remember,
-  type SentMessage,
-} from './conversation.ts'
+import { type ConversationBooking, findRepeated, newMessages, remember } from './conversation.ts'
 import { Message, MessageCreate, MessageSent } from './schema.ts'
 import { metaOfSend, serializeMessage } from './serialize.ts'
 import { findMessages } from './store.ts'
@@ -73,14 +67,14 @@ export function messageRoutes(
         if (repeated)
           return created(context, { message: serializeMessage(repeated.message) }, metaOfSend(repeated))
         const message = { sender: 'host', sender_name: host.name, text } as const
-        let sent: SentMessage | undefined
-        const answer = await send.answer(context, { booking, message }, (outcome) => {
-          sent = outcome
-          const envelope = ok(context, { message: serializeMessage(outcome.message) }, metaOfSend(outcome))
-          return { status: 201, envelope }
+        return send.answer(context, {
+          input: () => ({ booking, message }),
+          respond: (_, sent) => ({
+            status: 201,
+            envelope: ok(context, { message: serializeMessage(sent.message) }, metaOfSend(sent)),
+          }),
+          afterCommit: (_, sent) => remember(app, booking, sent),
         })
-        if (sent) remember(app, booking, sent)
-        return answer
       },
     )
 }

@@ -1,7 +1,6 @@
 import { parseMoment } from '../../core/clock.ts'
 import { Envelope, ok, PageEnvelope } from '../../http/answer/envelope.ts'
 import type { AppContext } from '../../http/context.ts'
-import { Writer } from '../../http/idempotency/writer.ts'
 import { type PageRequest, pageQuery, pagination, toPageRequest } from '../../http/input/pagination.ts'
 import { output, requestObject } from '../../http/input/schema/fields.ts'
 import { routes } from '../../http/route.ts'
@@ -26,7 +25,6 @@ function findPage(
 
 /** Defines the routes that create (contract, `POST /v1/users`) and read (decisions §27) the users of the key's host. */
 export function userRoutes(app: AppContext) {
-  const create = new Writer(app, newUsers)
   return routes(app, { prefix: '/users', tags: ['Users'] })
     .get(
       '',
@@ -71,21 +69,21 @@ export function userRoutes(app: AppContext) {
     .post(
       '',
       {
-        access: { permission: 'users.write', body: 'json', idempotent: true },
+        access: { permission: 'users.write', body: 'json' },
         body: UserCreate,
         check: birthProblems,
         response: { 201: Envelope(User) },
         detail: { operationId: 'createUser', summary: 'Create a user' },
       },
-      async (context) => {
-        const sent = { fields: context.body, origin: context.caller }
-        const response = await create.answer(context, sent, (user) => ({
+      {
+        write: newUsers,
+        input: ({ body, caller }) => ({ fields: body, origin: caller }),
+        respond: (request, user) => ({
           status: 201,
-          envelope: ok(context, serializeUser(user)),
+          envelope: ok(request, serializeUser(user)),
           userId: user.id,
-        }))
-        app.outbox.wake()
-        return response
+        }),
+        afterCommit: () => app.outbox.wake(),
       },
     )
 }

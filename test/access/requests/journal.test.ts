@@ -12,7 +12,7 @@ import {
   insertRequests,
   toStoredRequest,
 } from '../../../src/access/requests/store.ts'
-import { loggedCharacters, loggedProblems, shortenFailure } from '../../../src/http/answer/request-log.ts'
+import { loggedCharacters, loggedProblems, shortenFailure } from '../../../src/http/answer/record.ts'
 import type { RequestEntry } from '../../../src/http/request.ts'
 import { openLog } from '../../../src/platform/log.ts'
 import { openMongo } from '../../../src/platform/mongo/connection.ts'

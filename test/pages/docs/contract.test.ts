@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { testApp } from '../../support/app.ts'
 import { root } from '../../support/processes.ts'
-import { guardedRoutes } from '../../support/routes.ts'
+import { keyedRoutes } from '../../support/routes.ts'
 
 const service = await testApp()
 const contract = await readFile(join(root, 'docs/contract.md'), 'utf8')
@@ -46,9 +46,9 @@ function isIn({ methods, paths, ends }: Row, method: string, path: string): bool
 const inContract = (method: string, path: string) => rows.some((row) => isIn(row, method, withoutNames(path)))
 
 test('docs/contract.md lists every endpoint', () => {
-  const live = guardedRoutes(service, '/v1')
+  const live = keyedRoutes(service, '/v1')
   const twins = new Set(live.map(({ method, path }) => `${method} ${path.replace('/v1', '/sandbox')}`))
-  const onlySandbox = guardedRoutes(service, '/sandbox').filter(
+  const onlySandbox = keyedRoutes(service, '/sandbox').filter(
     ({ method, path }) => !twins.has(`${method} ${path}`),
   )
   const unlisted = [...live, ...onlySandbox].filter(({ method, path }) => !inContract(method, path))

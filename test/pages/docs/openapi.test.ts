@@ -16,7 +16,7 @@ import { type Json, ownKeywords } from '../../../src/pages/docs/schemas.ts'
 import { type Actor, sharedServices, type TestResponse, testApp } from '../../support/app.ts'
 import { storeCertification } from '../../support/certification.ts'
 import { readFixture } from '../../support/fixtures.ts'
-import { guardedRoutes } from '../../support/routes.ts'
+import { keyedRoutes } from '../../support/routes.ts'
 import { runs } from '../../support/soak.ts'
 
 const service = await testApp()
@@ -38,7 +38,7 @@ async function run(...command: string[]) {
   return { code: await child.exited, output }
 }
 
-const operations = [...guardedRoutes(service, '/v1'), ...guardedRoutes(service, '/sandbox')].map((route) => ({
+const operations = [...keyedRoutes(service, '/v1'), ...keyedRoutes(service, '/sandbox')].map((route) => ({
   ...route,
   documented: route.path.replace(/:(\w+)/g, '{$1}'),
 }))

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import openapiTS from 'openapi-typescript'
 import { expect, test } from 'vitest'
-import { addFacts } from '../../../src/http/facts.ts'
+import { addFacts } from '../../../src/http/arrival.ts'
 import { mount, routes } from '../../../src/http/route.ts'
 import { testApp } from '../../support/app.ts'
 

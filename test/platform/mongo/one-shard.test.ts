@@ -4,7 +4,7 @@ import { type Actor, seedBooking, testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 import {
   fillOwn,
-  type GuardedRoute,
+  type KeyedRoute,
   makeOwnIds,
   type Prefix,
   triedRoutes,
@@ -69,7 +69,7 @@ const writers = {
 }
 
 /** Returns a function that sends a valid request with the host's own ids; writes have an `Idempotency-Key`. */
-async function requestOf({ method, path, takesBody, requiredQuery }: GuardedRoute) {
+async function requestOf({ method, path, takesBody, requiredQuery }: KeyedRoute) {
   const prefix = path.startsWith('/sandbox') ? '/sandbox' : '/v1'
   if (method === 'GET') {
     const query = new URLSearchParams(withOwnIds(requiredQuery, read[prefix]))

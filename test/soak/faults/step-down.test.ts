@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'vitest'
 import { testApp, testEnvironment } from '../../support/app.ts'
 import { startService } from '../../support/processes.ts'
 import { startReplicaSet } from '../../support/replica-set.ts'
-import { fill, guardedRoutes, makeOwnIds } from '../../support/routes.ts'
+import { fill, keyedRoutes, makeOwnIds } from '../../support/routes.ts'
 import { soakFactor } from '../../support/soak.ts'
 
 const stepDowns = 7 * soakFactor
@@ -15,7 +15,7 @@ const observer = await testApp(environment)
 test(`no read of any route fails while the primary steps down under load (${stepDowns} ×)`, async () => {
   const actor = await observer.actor()
   const ids = await makeOwnIds(actor, '/v1')
-  const paths = guardedRoutes(observer, '/v1')
+  const paths = keyedRoutes(observer, '/v1')
     .filter(({ method }) => method === 'GET')
     .map(({ path }) =>
       path.replace(/([\w-]+)\/:(?!provider)\w+/g, (_, segment) => `${segment}/${ids[segment]}`),

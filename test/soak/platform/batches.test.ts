@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import { DomainError } from '../../../src/core/errors.ts'
 import type { Session } from '../../../src/platform/mongo/connection.ts'
-import { Batches } from '../../../src/platform/mongo/turns/batches.ts'
-import { inTransaction } from '../../../src/platform/mongo/turns/transactions.ts'
+import { Batches, inTransaction } from '../../../src/platform/mongo/turns/transactions.ts'
 import {
   queueTimeoutMilliseconds,
   transactionTimeoutMilliseconds,

@@ -1,5 +1,5 @@
 import { toTimestamp } from '../../../core/clock.ts'
-import type { IdSource } from '../../../http/ids.ts'
+import type { IdSource } from '../../../core/sequences.ts'
 import type { Db, Session } from '../../../platform/mongo/connection.ts'
 import { addAlarms, findWaitingOpenings, newDelivery } from '../../webhooks/deliveries-store.ts'
 import type { AlarmEvent, AlarmPost } from '../../webhooks/hint.ts'

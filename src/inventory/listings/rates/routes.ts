@@ -1,6 +1,5 @@
 import { Envelope, ok, type ResponseContext } from '../../../http/answer/envelope.ts'
 import type { AppContext } from '../../../http/context.ts'
-import { Writer } from '../../../http/idempotency/writer.ts'
 import { routes } from '../../../http/route.ts'
 import { sentRates } from './rates-write.ts'
 import { RateJobView, RatesAccepted, RatesWrite } from './schema.ts'
@@ -11,7 +10,6 @@ import { findRateJob } from './store.ts'
  * Defines the routes that write rates (contract, Endpoints; decisions §8) and read a write's status (decisions §20).
  */
 export function rateRoutes(app: AppContext) {
-  const write = new Writer(app, sentRates)
   return routes(app, { prefix: '/integrations/:provider/rates', tags: ['Rates'] })
     .post(
       '',
@@ -20,18 +18,17 @@ export function rateRoutes(app: AppContext) {
           permission: 'listings.write',
           provider: true,
           body: 'bulk',
-          idempotent: true,
           errors: ['invalid_ids'],
         },
         body: RatesWrite,
         response: { 200: RatesAccepted },
         detail: { operationId: 'updateRates', summary: 'Write rates in bulk' },
       },
-      (context) =>
-        write.answer(context, context.body.data, (jobId) => ({
-          status: 200,
-          envelope: acceptance(context, jobId),
-        })),
+      {
+        write: sentRates,
+        input: ({ body }) => body.data,
+        respond: (request, jobId) => ({ status: 200, envelope: acceptance(request, jobId) }),
+      },
     )
     .get(
       '/jobs/:id',

@@ -1,11 +1,11 @@
+import { field, type Stored } from '../platform/mongo/fields.ts'
 import type {
   ReaderPosition,
   ReaderPositions,
   ReadFeed,
   StoredActivity,
   WriteOutcomes,
-} from '../../http/context.ts'
-import { field, type Stored } from '../../platform/mongo/fields.ts'
+} from './key-activity.ts'
 
 /**
  * Fields that say how far a key has read each feed (decisions §28 and §29) and how its writes end. On live data they

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readVersion } from '../../../src/changes/reads/read-version.ts'
+import { readVersion } from '../../src/activity/read-version.ts'
 
 const now = new Date('2026-01-31T12:00:00Z')
 const before = new Date('2026-01-31T11:00:00Z')

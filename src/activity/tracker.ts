@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
+import { BufferedWriter } from '../platform/buffered-writer.ts'
 import type {
   FeedRead,
   KeyActivity,
@@ -9,8 +10,7 @@ import type {
   ReadFeed,
   StoredActivity,
   StoredReader,
-} from '../../http/context.ts'
-import { BufferedWriter } from '../../platform/buffered-writer.ts'
+} from './key-activity.ts'
 import {
   type ActivityStorage,
   keptRefusals,
@@ -18,7 +18,7 @@ import {
   type Unwritten,
   type UnwrittenOutcomes,
   type UnwrittenRead,
-} from './activity-fields.ts'
+} from './stored-fields.ts'
 
 const flushEveryMilliseconds = 2000
 /** Maximum number of positions that a process remembers, to write only those that move. */
