@@ -13,8 +13,8 @@ import {
 import type { NewHints } from '../../../src/changes/webhooks/send/new-hints.ts'
 import {
   atRest,
-  attemptsOf,
-  hasDueHint,
+  attemptsAt,
+  type DueWebhook,
   type LookedWebhook,
   next,
   type SeenWebhook,
@@ -309,10 +309,10 @@ class World {
   }
 
   /** As `chooseAttempts` does. */
-  private choose(seen: SeenWebhook): { chosen: ChosenAttempts; slots: Slot[] } {
+  private choose(seen: DueWebhook): { chosen: ChosenAttempts; slots: Slot[] } {
     const { webhook, facts } = seen
     expect(facts.isKeyUsable, 'hints are looked for although the key has ended').toBe(true)
-    const attempts = attemptsOf(this.state, webhook)
+    const attempts = attemptsAt(this.state, webhook, this.at)
     const waiting = this.waitingOf(webhook)
     const others = waiting.filter((one) => one.in_flight && one.next_attempt_at > this.now)
     const inFlight = new Map([...others.map(idAndBooking), ...attempts.inFlight])
@@ -321,9 +321,8 @@ class World {
       .filter((one) => one.next_attempt_at <= this.now && !inFlight.has(String(one._id)))
       .filter(({ booking_id }) => !busy.has(booking_id))
       .sort((one, other) => one.next_attempt_at.getTime() - other.next_attempt_at.getTime())
-    const hasDue = hasDueHint(facts, this.now)
-    const found = { inFlight, due: hasDue ? due.slice(0, 11) : [] }
-    const stored = storedCandidates({ ...seen, attempts }, found, { hasDue, at: this.at })
+    const found = { inFlight, due: seen.hasDueHint ? due.slice(0, 11) : [] }
+    const stored = storedCandidates({ ...seen, attempts }, found)
     const candidates = allCandidates(stored, this.readNew(webhook, stored.mustReadFeeds))
     const slots: Slot[] = []
     const turns: Turn[] = []
@@ -515,6 +514,6 @@ test('whatever happens in whatever order, attempts keep the limits, and each hin
       expect(world.settle()).toEqual([])
       expect(world.missed()).toEqual([])
     }),
-    runs(500),
+    runs(200),
   )
 })

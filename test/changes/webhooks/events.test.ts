@@ -121,7 +121,7 @@ test.for<[string, SenderState, SenderEvent, SenderEffect[]]>([
     'a webhook that is behind is looked at',
     reading,
     { is: 'read', webhooks: [behind] },
-    [{ does: 'look', host: 1, off: [], due: [behind] }],
+    [{ does: 'look', host: 1, off: [], due: [{ ...behind, hasDueHint: false }] }],
   ],
   ['an idle webhook is not', reading, { is: 'read', webhooks: [seen({})] }, []],
   [

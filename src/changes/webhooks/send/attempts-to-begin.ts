@@ -17,25 +17,15 @@ import {
 } from '../attempts-store.ts'
 import type { Webhook } from '../model.ts'
 import type { Positions } from '../store.ts'
-import { type HintReader, hintReader, type NewHint, type NewHints } from './new-hints.ts'
-import {
-  hasDueHint,
-  type Look,
-  maxInFlight,
-  type SeenWebhook,
-  type StoredFacts,
-  type WebhookAttempts,
-  withinSecond,
-} from './state.ts'
+import { type FeedPages, type NewHint, type NewHints, readNewHints } from './new-hints.ts'
+import { type CountedAttempts, type DueWebhook, type Look, maxInFlight, type StoredFacts } from './state.ts'
 import { maxPerSecondOfWebhook, type OriginContext, type Turn, takeTurns } from './turns.ts'
 
 /** Maximum number of waiting hints per webhook; further changes wait in the feeds. */
 const maxWaiting = 10_000
-/** Maximum number of rows read from each feed per look: twice the number of attempts that may be in progress. */
-const rowsPerLook = 20
 
 /** A webhook whose hints are looked for, with this process's attempts to it. */
-export type DueWebhook = SeenWebhook & { attempts: WebhookAttempts }
+export type DueNow = DueWebhook & { attempts: CountedAttempts }
 
 /** The attempts that a webhook may begin now. */
 export interface ChosenAttempts {
@@ -58,12 +48,11 @@ export interface ChosenAttempts {
  */
 export async function chooseAttempts(
   app: OriginContext & { db: Db },
-  host: number,
-  due: readonly DueWebhook[],
+  due: readonly DueNow[],
   now: Date,
 ): Promise<{ chosen: ChosenAttempts[]; error: unknown }> {
-  const readNew = hintReader(app.db, host, rowsPerLook)
-  const settled = await Promise.allSettled(due.map((seen) => chooseForWebhook(app, seen, now, readNew)))
+  const pages: FeedPages = new Map()
+  const settled = await Promise.allSettled(due.map((seen) => chooseForWebhook(app, seen, now, pages)))
   const chosen = settled.filter((choice) => choice.status === 'fulfilled').map(({ value }) => value)
   const error = settled.find((choice) => choice.status === 'rejected')?.reason
   return { chosen, error }
@@ -71,18 +60,25 @@ export async function chooseAttempts(
 
 async function chooseForWebhook(
   app: OriginContext & { db: Db },
-  seen: DueWebhook,
+  seen: DueNow,
   now: Date,
-  readNew: HintReader,
+  pages: FeedPages,
 ): Promise<ChosenAttempts> {
   const { webhook, facts, clock, attempts } = seen
-  const hasDue = hasDueHint(facts, now)
-  const reads = { waiting: facts.waiting, ownInFlight: attempts.inFlight, hasDue, limit: maxInFlight + 1 }
+  const reads = {
+    waiting: facts.waiting,
+    ownInFlight: attempts.inFlight,
+    hasDue: seen.hasDueHint,
+    limit: maxInFlight + 1,
+  }
   const found = await findHints(app.db, webhook, reads, now)
   // Once a sandbox's clock has passed their expiry, nothing else would end them, and their webhook would stay on.
-  if (hasDue && found.due.length === 0 && found.inFlight.size === 0) await giveUpExpired(app.db, webhook, now)
-  const stored = storedCandidates(seen, found, { hasDue, at: performance.now() })
-  const read = stored.mustReadFeeds ? await readNew(webhook, clock) : nothingNew(facts)
+  if (seen.hasDueHint && found.due.length === 0 && found.inFlight.size === 0)
+    await giveUpExpired(app.db, webhook, now)
+  const stored = storedCandidates(seen, found)
+  const read = stored.mustReadFeeds
+    ? await readNewHints(app.db, { webhook, clock }, pages)
+    : nothingNew(facts)
   const candidates = allCandidates(stored, read)
   const turns = await takeTurns(app, webhook.url, candidates.begins)
   return chosenOf(candidates, turns)
@@ -90,10 +86,8 @@ async function chooseForWebhook(
 
 /** The stored hints that may begin, as far as the webhook is concerned. */
 export interface StoredCandidates {
-  seen: DueWebhook
+  seen: DueNow
   found: FoundHints
-  /** Number of attempts that have begun within the last second. */
-  inLastSecond: number
   /** Number of attempts that may begin. */
   room: number
   /** The first hint of each booking. */
@@ -106,22 +100,15 @@ export interface StoredCandidates {
   mustReadFeeds: boolean
 }
 
-/** @param at `performance.now()` */
-export function storedCandidates(
-  seen: DueWebhook,
-  found: FoundHints,
-  { hasDue, at }: { hasDue: boolean; at: number },
-): StoredCandidates {
-  const { facts, attempts } = seen
+export function storedCandidates(seen: DueNow, found: FoundHints): StoredCandidates {
+  const { facts, attempts, hasDueHint } = seen
   const { inFlight, due } = found
-  const inLastSecond = withinSecond(attempts.startedAt, at).length
-  const room = roomFor({ inFlight: inFlight.size, inLastSecond })
+  const room = roomFor({ inFlight: inFlight.size, inLastSecond: attempts.inLastSecond })
   const startable = firstOfEachBooking(due.slice(0, room))
-  const isBlocked = startable.length < Math.min(room, due.length) || (hasDue && due.length === 0)
+  const isBlocked = startable.length < Math.min(room, due.length) || (hasDueHint && due.length === 0)
   return {
     seen,
     found,
-    inLastSecond,
     room,
     startable,
     hasMore: due.length > room,
@@ -194,7 +181,7 @@ function markBegins(hints: NewHint[], busy: (number | null)[]): MarkedHint[] {
 /** Chooses as many of the candidates as there are turns. Without enough turns, the stored hints come first. */
 export function chosenOf(candidates: Candidates, turns: Turn[]): ChosenAttempts {
   const { fresh, mayBeMore, emptyUntil, begins } = candidates
-  const { seen, found, inLastSecond, startable, hasMore, isBlocked } = candidates.stored
+  const { seen, found, startable, hasMore, isBlocked } = candidates.stored
   const { webhook, facts, attempts } = seen
   const stored = startable.slice(0, turns.length)
   const created = upToRoom(fresh, turns.length - stored.length)
@@ -207,7 +194,7 @@ export function chosenOf(candidates: Candidates, turns: Turn[]): ChosenAttempts 
     look: {
       inFlight: found.inFlight.size,
       hasOthers: found.inFlight.size > attempts.inFlight.size,
-      inLastSecond,
+      inLastSecond: attempts.inLastSecond,
       begins,
       lacksTurns: turns.length < begins,
       isOverfull: isOverfull(facts),

@@ -85,31 +85,35 @@ export interface NewHints {
   emptyUntil: Positions | null
 }
 
+/** Maximum number of rows read from each feed per look: twice the number of attempts that may be in progress. */
+const rowsPerLook = 20
+
+/** The pages that one look has read of a host's feeds. Webhooks with the same position share them. */
+export type FeedPages = Map<string, Promise<HintRow[]>>
+
 /**
  * Reads a webhook's next hints.
  *
- * @param clock the host's clock, read before this
+ * @param seen `clock` is the host's clock, read before this
  */
-export type HintReader = (webhook: Webhook, clock: HostClock | undefined) => Promise<NewHints>
-
-/** Returns a reader of a host's feeds. Webhooks with the same position share one query for up to `limit` rows. */
-export function hintReader(db: Db, ownerId: number, limit: number): HintReader {
-  const pages = new Map<string, Promise<HintRow[]>>()
-  return async (webhook, clock) => {
-    const read = feedsOf(webhook).map(({ event, position, read }) => {
-      const name = `${event}/${webhook[position].getTime()}`
-      const page = pages.get(name) ?? read(db, ownerId, webhook[position], limit)
-      pages.set(name, page)
-      return page
-    })
-    const found = await Promise.all(read)
-    const rows = found.flat().sort((one, other) => one.version.getTime() - other.version.getTime())
-    return {
-      hints: withPositions(webhook, rows),
-      mayBeMore: found.some(({ length }) => length === limit),
-      // After a restore, clocks are ahead of the feeds. A webhook that stayed behind could never be turned off.
-      emptyUntil: rows.length === 0 ? positionsAt(webhook, clock) : null,
-    }
+export async function readNewHints(
+  db: Db,
+  { webhook, clock }: { webhook: Webhook; clock: HostClock | undefined },
+  pages: FeedPages,
+): Promise<NewHints> {
+  const read = feedsOf(webhook).map(({ event, position, read }) => {
+    const name = `${event}/${webhook[position].getTime()}`
+    const page = pages.get(name) ?? read(db, webhook.owner_id, webhook[position], rowsPerLook)
+    pages.set(name, page)
+    return page
+  })
+  const found = await Promise.all(read)
+  const rows = found.flat().sort((one, other) => one.version.getTime() - other.version.getTime())
+  return {
+    hints: withPositions(webhook, rows),
+    mayBeMore: found.some(({ length }) => length === rowsPerLook),
+    // After a restore, clocks are ahead of the feeds. A webhook that stayed behind could never be turned off.
+    emptyUntil: rows.length === 0 ? positionsAt(webhook, clock) : null,
   }
 }
 

@@ -42,6 +42,7 @@ import { isBehind } from './new-hints.ts'
 import {
   type Attempt,
   atRest,
+  attemptsAt,
   attemptsOf,
   type LookedWebhook,
   next,
@@ -191,8 +192,9 @@ export class HintSender {
     try {
       for (const { webhook, reason } of off) await turnOffForService(app, webhook, reason)
       // Attempts may have ended since the round.
-      const seen = due.map((one) => ({ ...one, attempts: attemptsOf(this.state, one.webhook) }))
-      const choices = await chooseAttempts(app, host, seen, now)
+      const at = performance.now()
+      const current = due.map((one) => ({ ...one, attempts: attemptsAt(this.state, one.webhook, at) }))
+      const choices = await chooseAttempts(app, current, now)
       chosen = choices.chosen
       if (choices.error) throw choices.error
       const begun = await this.store(host, chosen, now)

@@ -116,7 +116,7 @@ export type SenderEffect =
   /** Read what is known of these hosts' webhooks: `read` or `round failed`. */
   | { does: 'read'; hosts: readonly number[] }
   /** Turn off webhooks and begin the hints' attempts of others: `looked` or `look failed`. */
-  | { does: 'look'; host: number; off: readonly WebhookToTurnOff[]; due: readonly SeenWebhook[] }
+  | { does: 'look'; host: number; off: readonly WebhookToTurnOff[]; due: readonly DueWebhook[] }
   /** `noted` after this time. */
   | { does: 'note'; host: number; inMilliseconds: number }
   /** `woken` after this time. */
@@ -138,6 +138,12 @@ export interface SeenWebhook {
   facts: StoredFacts
   /** The host's clock, read before the feeds. */
   clock: HostClock | undefined
+}
+
+/** A webhook whose hints must be looked for. */
+export interface DueWebhook extends SeenWebhook {
+  /** False if no stored hint is due, but only changes in the feeds. */
+  hasDueHint: boolean
 }
 
 /** A webhook that must be turned off. */
@@ -235,14 +241,14 @@ export function withRoundBegun(state: SenderState): SenderState {
 /** Plans later looks at the hosts that a round has read, and begins the looks at those that have work. */
 function beginLooks(state: SenderState, webhooks: readonly SeenWebhook[], { clock }: Moment): Step {
   const off: WebhookToTurnOff[] = []
-  const due: SeenWebhook[] = []
+  const due: DueWebhook[] = []
   for (const seen of webhooks) {
     const { webhook, facts } = seen
     const isAttempting = attemptsOf(state, webhook).inFlight.size > 0
     const now = clock(webhook.owner_id)
     const decision = decide(stateOf({ ...facts, isAttempting }, now), now)
     if (decision.next === 'turn off') off.push({ webhook, reason: decision.reason })
-    if (decision.next === 'look') due.push(seen)
+    if (decision.next === 'look') due.push({ ...seen, hasDueHint: hasDueHint(facts, now) })
   }
   const hosts = new Set([...off, ...due].map(({ webhook }) => webhook.owner_id))
   const begun = withLooksBegun(withPlanned(state, webhooks.flatMap(looksToPlan)), [...hosts])
@@ -450,7 +456,7 @@ export function stateOf(facts: WebhookFacts, now: Date): Idle | Failing | Due | 
 }
 
 /** Returns true if a stored hint is due. */
-export function hasDueHint({ nextAttemptAt }: Pick<StoredFacts, 'nextAttemptAt'>, now: Date): boolean {
+function hasDueHint({ nextAttemptAt }: Pick<StoredFacts, 'nextAttemptAt'>, now: Date): boolean {
   return nextAttemptAt !== null && nextAttemptAt <= now
 }
 
@@ -598,6 +604,19 @@ export function attemptsOf({ attempts }: SenderState, { owner_id, id }: WebhookI
   return attempts.get(owner_id)?.get(id) ?? noAttempts
 }
 
+/** The attempts to a webhook, as a look counts them. */
+export interface CountedAttempts {
+  inFlight: InFlight
+  /** Number of attempts that have begun within the last second. */
+  inLastSecond: number
+}
+
+/** @param at `performance.now()` */
+export function attemptsAt(state: SenderState, webhook: WebhookId, at: number): CountedAttempts {
+  const { inFlight, startedAt } = attemptsOf(state, webhook)
+  return { inFlight, inLastSecond: withinSecond(startedAt, at).length }
+}
+
 /** Changes what is known of a webhook. */
 export function withAttempts(
   state: SenderState,
@@ -666,6 +685,6 @@ export function isOver({ inFlight, startedAt }: WebhookAttempts, at: number): bo
 }
 
 /** Returns the times within the second before `at`. */
-export function withinSecond(times: readonly number[], at: number): number[] {
+function withinSecond(times: readonly number[], at: number): number[] {
   return times.filter((time) => time > at - 1000)
 }
