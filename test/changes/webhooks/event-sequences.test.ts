@@ -41,9 +41,9 @@ const pauseMilliseconds = 5000
 
 type Op =
   | { op: 'change'; host: number; booking: number; times: number }
-  /** Takes the next step of an effect in progress, which may fail. */
-  | { op: 'go on'; which: number; fails: boolean }
-  | { op: 'end an attempt'; which: number; isDelivered: boolean }
+  /** Takes the next steps of effects in progress, which may fail. */
+  | { op: 'go on'; which: number; fails: boolean; times: number }
+  | { op: 'end attempts'; which: number; isDelivered: boolean; times: number }
   | { op: 'wait'; milliseconds: number }
   | { op: 'turn off or on'; host: number; id: number }
   | { op: 'end a key'; host: number; id: number }
@@ -72,11 +72,17 @@ const ops: fc.Arbitrary<Op[]> = fc.array(
         op: fc.constant('go on' as const),
         which,
         fails: fc.nat(9).map((n) => n === 0),
+        times: fc.constantFrom(1, 2, 4),
       }),
     },
     {
       weight: 10,
-      arbitrary: fc.record({ op: fc.constant('end an attempt' as const), which, isDelivered: fc.boolean() }),
+      arbitrary: fc.record({
+        op: fc.constant('end attempts' as const),
+        which,
+        isDelivered: fc.boolean(),
+        times: fc.constantFrom(1, 3, 10),
+      }),
     },
     {
       weight: 8,
@@ -90,7 +96,7 @@ const ops: fc.Arbitrary<Op[]> = fc.array(
     { weight: 1, arbitrary: fc.constant({ op: 'be late' } as const) },
     { weight: 1, arbitrary: fc.constant({ op: 'die' } as const) },
   ),
-  { minLength: 10, maxLength: 200 },
+  { minLength: 20, maxLength: 150, size: 'max' },
 )
 
 interface FeedRow {
@@ -163,10 +169,10 @@ class World {
         for (let index = 0; index < op.times; index += 1) this.change(op.host, op.booking + index)
         break
       case 'go on':
-        this.goOn(op.which, op.fails)
+        for (let index = 0; index < op.times; index += 1) this.goOn(op.which, op.fails)
         break
-      case 'end an attempt':
-        this.endAttempt(op.which, op.isDelivered)
+      case 'end attempts':
+        for (let index = 0; index < op.times; index += 1) this.endAttempt(op.which, op.isDelivered)
         break
       case 'wait':
         this.wait(op.milliseconds)
