@@ -1,6 +1,6 @@
 /**
  * What sending reads and writes of the stored deliveries, in this order: a round counts those that wait, a look finds
- * those that are due, one transaction marks attempts as begun and adds new hints, and an attempt stores its outcome.
+ * those in flight and those that are due, one transaction marks attempts as begun and adds new hints, and an attempt stores its outcome.
  * An alarm is a delivery like a hint, except that its own transaction adds it (`addAlarms`).
  */
 
@@ -32,10 +32,42 @@ export function countWaiting(
 export type WaitingDelivery = WebhookDelivery & { next_attempt_at: Date }
 
 /** Booking ids of a webhook's deliveries in flight, by delivery id; null for a test and for an alarm. */
-export type InFlight = Map<string, number | null>
+export type InFlight = ReadonlyMap<string, number | null>
+
+/** The stored hints that a look for a webhook's hints finds. */
+export interface FoundHints {
+  /** Deliveries in flight in any process. */
+  inFlight: InFlight
+  /** Due deliveries, most overdue first. */
+  due: WaitingDelivery[]
+}
+
+/**
+ * Reads the stored hints of a webhook. Other processes' attempts count as in flight too, because a process may have
+ * lost the lease or died during its attempts.
+ *
+ * @param ownInFlight this process's attempts
+ * @param waiting number of waiting hints, including those in flight; nothing else is in flight if there are no others
+ */
+export async function findHints(
+  db: Db,
+  webhook: WebhookId,
+  {
+    waiting,
+    ownInFlight,
+    hasDue,
+    limit,
+  }: { waiting: number; ownInFlight: InFlight; hasDue: boolean; limit: number },
+  now: Date,
+): Promise<FoundHints> {
+  const others = waiting > ownInFlight.size ? await findInFlight(db, webhook, now) : []
+  const inFlight = new Map([...others, ...ownInFlight])
+  const due = hasDue ? await findDue(db, webhook, { inFlight, now, limit }) : []
+  return { inFlight, due }
+}
 
 /** Returns a webhook's deliveries that are in flight in any process, except those whose attempt is presumed lost. */
-export async function findInFlight(db: Db, webhook: WebhookId, now: Date): Promise<InFlight> {
+async function findInFlight(db: Db, webhook: WebhookId, now: Date): Promise<InFlight> {
   const trying = {
     ...webhookFilter(webhook),
     status: 'waiting',
@@ -52,7 +84,7 @@ export async function findInFlight(db: Db, webhook: WebhookId, now: Date): Promi
  * Returns a webhook's due deliveries, most overdue first, except those that have expired and those for a booking that
  * already has a delivery in flight.
  */
-export function findDue(
+function findDue(
   db: Db,
   webhook: WebhookId,
   { inFlight, now, limit }: { inFlight: InFlight; now: Date; limit: number },

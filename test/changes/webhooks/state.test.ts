@@ -1,38 +1,36 @@
 import { expect, test } from 'vitest'
-import { isOverfull, type Look, roomFor, stateAfterLook } from '../../../src/changes/webhooks/send/choose.ts'
+import { isOverfull, roomFor } from '../../../src/changes/webhooks/send/attempts-to-begin.ts'
 import {
   afterEnd,
-  isOver,
-  noAttempts,
-  type WebhookAttempts,
-  withBegun,
-  withEnded,
-  withLooked,
-} from '../../../src/changes/webhooks/send/in-flight.ts'
-import {
   atRest,
   attemptsOf,
+  decide,
+  failingUntil,
   hasNotedHosts,
+  isOver,
+  type Look,
+  noAttempts,
+  offAfterFailure,
   type SenderState,
+  stateAfterLook,
+  stateOf,
+  type WebhookAttempts,
+  type WebhookFacts,
+  type WebhookState,
   withAllNoted,
   withAttempts,
+  withBegun,
   withDueNoted,
+  withEnded,
   withListing,
   withLookEnded,
+  withLooked,
   withLooksBegun,
   withNoted,
   withoutOldAttempts,
   withPlanned,
   withRoundBegun,
   withRoundFailed,
-} from '../../../src/changes/webhooks/send/sender-state.ts'
-import {
-  decide,
-  failingUntil,
-  offAfterFailure,
-  stateOf,
-  type WebhookFacts,
-  type WebhookState,
 } from '../../../src/changes/webhooks/send/state.ts'
 
 const now = new Date('2026-11-26T12:00:00Z')
@@ -115,6 +113,7 @@ const quiet: WebhookFacts = {
   nextAttemptAt: null,
   isBehind: false,
   failingSince: null,
+  isKeyUsable: true,
   isAttempting: false,
 }
 const longAgo = new Date('2026-11-01T00:00:00Z')

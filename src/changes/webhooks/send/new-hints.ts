@@ -11,12 +11,17 @@ import { type Hint, type HintData, type HintEvent, hintOf } from '../hint.ts'
 import type { Webhook } from '../model.ts'
 import type { Positions } from '../store.ts'
 
-/** A hint for a feed row, with the row's version and the `traceparent` of the change. */
+/** A hint for a feed row. */
 export interface NewHint {
-  version: Date
   hint: Hint
+  /** The `traceparent` of the change. */
   trace: string | null
+  /** The webhook's positions once this hint and those before it are created. */
+  seen: Positions
 }
+
+/** A feed row, with its version, as a hint. */
+type HintRow = Pick<NewHint, 'hint' | 'trace'> & { version: Date }
 
 /**
  * A feed whose changes hints announce: its event, the webhook field that stores the position, and its counter in the
@@ -26,7 +31,7 @@ interface HintFeed {
   event: HintEvent
   position: keyof Positions
   counter: Counter
-  read(db: Db, owner_id: number, after: Date, limit: number): Promise<NewHint[]>
+  read(db: Db, owner_id: number, after: Date, limit: number): Promise<HintRow[]>
 }
 
 /** Whole bookings are read, because the feed's own rows contain no trace. */
@@ -48,7 +53,7 @@ function hintFeed<Row extends { trace: string | null }>(
   position: keyof Positions,
   dataOf: (row: Row) => Omit<HintData, 'version'>,
 ): HintFeed {
-  const toHint = (row: Row): NewHint => {
+  const toHint = (row: Row): HintRow => {
     const version = versionOf(row)
     const hint = hintOf(event, { ...dataOf(row), version: toVersion(version) })
     return { version, hint, trace: row.trace ?? null }
@@ -70,44 +75,67 @@ export function isBehind(webhook: Webhook, clock: HostClock | undefined): boolea
   )
 }
 
-/** Returns a webhook's positions after the given hints have been created. */
-export function positionsAfter(webhook: Webhook, made: NewHint[]): Positions {
-  const { bookings_seen, messages_seen } = webhook
-  const seen = { bookings_seen, messages_seen }
-  for (const { event, position } of feedsOf(webhook))
-    seen[position] = made.findLast(({ hint }) => hint.type === event)?.version ?? seen[position]
-  return seen
+/** A webhook's next hints. */
+export interface NewHints {
+  /** Sorted by version. */
+  hints: NewHint[]
+  /** True if further hints may follow. */
+  mayBeMore: boolean
+  /** The webhook's new positions if its feeds have no new rows; null if they have, or were not read. */
+  emptyUntil: Positions | null
 }
 
+/** Maximum number of rows read from each feed per look: twice the number of attempts that may be in progress. */
+const rowsPerLook = 20
+
+/** The pages that one look has read of a host's feeds. Webhooks with the same position share them. */
+export type FeedPages = Map<string, Promise<HintRow[]>>
+
 /**
- * Returns a webhook's positions after its feeds had no new rows. Each position is the clock's version or, if later,
- * the current position. The clock must have been read before the feeds.
+ * Reads a webhook's next hints.
+ *
+ * @param seen `clock` is the host's clock, read before this
  */
-export function positionsAt(webhook: Webhook, clock: HostClock | undefined): Positions {
+export async function readNewHints(
+  db: Db,
+  { webhook, clock }: { webhook: Webhook; clock: HostClock | undefined },
+  pages: FeedPages,
+): Promise<NewHints> {
+  const read = feedsOf(webhook).map(({ event, position, read }) => {
+    const name = `${event}/${webhook[position].getTime()}`
+    const page = pages.get(name) ?? read(db, webhook.owner_id, webhook[position], rowsPerLook)
+    pages.set(name, page)
+    return page
+  })
+  const found = await Promise.all(read)
+  const rows = found.flat().sort((one, other) => one.version.getTime() - other.version.getTime())
+  return {
+    hints: withPositions(webhook, rows),
+    mayBeMore: found.some(({ length }) => length === rowsPerLook),
+    // After a restore, clocks are ahead of the feeds. A webhook that stayed behind could never be turned off.
+    emptyUntil: rows.length === 0 ? positionsAt(webhook, clock) : null,
+  }
+}
+
+/** Adds to each row the webhook's positions after it. */
+function withPositions(webhook: Webhook, rows: HintRow[]): NewHint[] {
+  const feeds = feedsOf(webhook)
+  const { bookings_seen, messages_seen } = webhook
+  let seen: Positions = { bookings_seen, messages_seen }
+  return rows.map(({ version, hint, trace }) => {
+    const position = feeds.find(({ event }) => event === hint.type)?.position
+    if (position) seen = { ...seen, [position]: version }
+    return { hint, trace, seen }
+  })
+}
+
+/** Returns a webhook's positions at its host's clock, except those that are later already. */
+function positionsAt(webhook: Webhook, clock: HostClock | undefined): Positions {
   const { bookings_seen, messages_seen } = webhook
   const seen = { bookings_seen, messages_seen }
   for (const { position, counter } of feedsOf(webhook))
     seen[position] = new Date(Math.max(seen[position].getTime(), (clock?.[counter] ?? 0) * 1000))
   return seen
-}
-
-/** Reads a webhook's next hints, sorted by version. `mayBeMore` is true if further hints may follow. */
-export type HintReader = (webhook: Webhook) => Promise<{ hints: NewHint[]; mayBeMore: boolean }>
-
-/** Returns a reader of a host's feeds. Webhooks with the same position share one query for up to `limit` rows. */
-export function hintReader(db: Db, ownerId: number, limit: number): HintReader {
-  const pages = new Map<string, Promise<NewHint[]>>()
-  return async (webhook) => {
-    const read = feedsOf(webhook).map(({ event, position, read }) => {
-      const name = `${event}/${webhook[position].getTime()}`
-      const page = pages.get(name) ?? read(db, ownerId, webhook[position], limit)
-      pages.set(name, page)
-      return page
-    })
-    const found = await Promise.all(read)
-    const hints = found.flat().sort((one, other) => one.version.getTime() - other.version.getTime())
-    return { hints, mayBeMore: found.some(({ length }) => length === limit) }
-  }
 }
 
 function feedsOf({ events }: Webhook): HintFeed[] {

@@ -1,26 +1,23 @@
 /**
- * From a change to the post, a hint passes through six steps:
+ * From a change to the post, a hint passes through five steps:
  *
  * 1. `lookAt` notes the host, because the change stream on the hosts' clocks reports that it has moved.
- * 2. `round` begins the looks at all noted hosts, at least 200 ms after the previous round. `read` reads their webhooks,
- *    clocks, waiting hints and keys together and keeps the webhooks to which something must be done (`state.ts`).
- * 3. `look` handles one host: it turns off the webhooks that must be off, and `choose.ts` looks for the hints of the
- *    others, first those that are stored and due, then the new ones in the feeds.
- * 4. `store` marks the chosen attempts as begun and creates the new hints in one transaction. `begin` starts the
- *    attempts, whose ends may lead to another look at the host.
- * 5. `attempt.ts` makes one attempt: it signs the hint, injects a sandbox's fault, and stores the outcome.
- * 6. `post.ts` posts to a checked address.
+ * 2. `read` reads the webhooks of the noted hosts, their clocks, waiting hints and keys, in a round for all of them.
+ * 3. `look` handles one host: it turns off the webhooks that must be off, and `attempts-to-begin.ts` looks for the hints
+ *    of those that are due, first those that are stored, then the new ones in the feeds. `store` marks the chosen
+ *    attempts as begun and creates the new hints in one transaction. Then the attempts begin.
+ * 4. `attempt.ts` makes one attempt: it signs the hint, injects a sandbox's fault, and stores the outcome.
+ * 5. `post.ts` posts to a checked address.
  *
  * An alarm (decisions §29) passes through the same steps as a stored hint. The transaction that opens or ends it
  * (`health/alarms/store.ts`) stores a delivery that is due and moves the host's clock, which is reported in step 1. So
  * "hint" means both here, down to the log and the metrics.
  *
- * What is decided is decided without I/O: `state.ts` says what a webhook needs, `sender-state.ts` which hosts are looked
- * at. This file reads, writes and posts, and tells the state what has happened.
+ * What happens next is decided in `state.ts`, without I/O: which hosts are read and looked at, and when. This file
+ * performs its effects in the order of the steps, and tells it what has happened.
  *
  * The other files: `worker.ts` lets one process at a time do this, `new-hints.ts` makes hints of the feeds' rows,
- * `in-flight.ts` has the attempts to one webhook, `turns.ts` limits the posts to an origin, and `../attempts-store.ts`
- * has what is read and written of the deliveries.
+ * `turns.ts` limits the posts to an origin, and `../attempts-store.ts` has what is read and written of the deliveries.
  */
 
 import { inTrace, resumeTrace } from '../../../core/trace.ts'
@@ -40,44 +37,24 @@ import {
 } from '../store.ts'
 import { turnOffForService } from '../turn-off.ts'
 import { type AttemptContext, attempt, attemptWriter, type PlannedAttempt } from './attempt.ts'
-import { type ChosenAttempts, chooseAttempts, type SeenWebhook } from './choose.ts'
-import { afterEnd, type WebhookAttempts, withBegun, withEnded, withLooked } from './in-flight.ts'
-import { hintReader, isBehind } from './new-hints.ts'
+import { type ChosenAttempts, chooseAttempts } from './attempts-to-begin.ts'
+import { isBehind } from './new-hints.ts'
 import {
+  type Attempt,
   atRest,
+  attemptsAt,
   attemptsOf,
-  hasNotedHosts,
-  type PlannedLook,
-  type SenderState,
-  withAllNoted,
-  withAttempts,
-  withDueNoted,
-  withListing,
-  withLookEnded,
-  withLooksBegun,
-  withNoted,
-  withoutOldAttempts,
-  withPlanned,
-  withRoundBegun,
-  withRoundFailed,
-} from './sender-state.ts'
-import {
-  type Decision,
-  decide,
-  failingUntil,
-  stateOf,
-  type WebhookFacts,
-  type WebhookState,
+  type LookedWebhook,
+  next,
+  type SeenWebhook,
+  type SenderEffect,
+  type SenderEvent,
 } from './state.ts'
 import type { Turn } from './turns.ts'
 
 /** The context for sending hints. */
 export type SenderContext = AttemptContext & Pick<AppContext, 'liveDb' | 'log' | 'metrics'>
 
-/** Minimum interval between rounds, so that changes in quick succession are announced together. */
-const roundMilliseconds = 200
-/** Maximum number of rows read from each feed per look: twice the number of attempts that may be in progress. */
-const rowsPerLook = 20
 /**
  * Maximum time for storing attempts that are about to begin. If storing takes longer, the attempts are postponed, so
  * that no attempt is presumed lost while it is in progress.
@@ -86,27 +63,19 @@ const maxStoringMilliseconds = 4000
 /** On average, the delivery log is trimmed after this many attempts to the deliveries that partners can see. */
 const trimEveryAttempts = 50
 
-/** A webhook that a round has read, and its state. */
-interface FoundWebhook extends SeenWebhook {
-  state: WebhookState
-}
-
-/** A webhook to which something must be done. */
-interface WebhookWork extends FoundWebhook {
-  decision: Decision
-}
+/** The effects of a round. */
+type RoundEffect = Extract<SenderEffect, { does: 'list' | 'read' }>
+/** The effect that begins a look. */
+type LookEffect = Extract<SenderEffect, { does: 'look' }>
 
 /**
- * Sends the hints of hosts whose feeds have moved or whose stored hints are due. Hosts are looked at in rounds. A round
- * waits neither for receivers nor for looks of earlier rounds, because a dead process's transaction may block a host for
- * seconds.
+ * Sends the hints of hosts whose feeds have moved or whose stored hints are due. A round waits neither for receivers nor
+ * for looks of earlier rounds, because a dead process's transaction may block a host for seconds.
  */
 export class HintSender {
   private state = atRest
-  /** The rounds, looks and attempts in progress. */
+  /** The effects and attempts in progress. */
   private readonly tasks = new Set<Promise<void>>()
-  /** Ends the pause before the next round. */
-  private endPause = () => {}
   private readonly write: ReturnType<typeof attemptWriter>
 
   /** @param mayWork returns true while this process may begin attempts */
@@ -119,8 +88,7 @@ export class HintSender {
 
   /** Looks at a host in the next round; `any` means that every host's feeds may have moved. */
   lookAt(host: number | 'any'): void {
-    this.apply((state) => (host === 'any' ? withAllNoted(state) : withNoted(state, [host])))
-    this.startRounds()
+    this.tell({ is: 'noted', host })
   }
 
   /** Returns true if a look at any host is planned. */
@@ -133,20 +101,39 @@ export class HintSender {
    * was renewed late.
    */
   resume(): void {
-    this.apply((state) => withoutOldAttempts(state, performance.now()))
-    this.apply((state) => withDueNoted(state, this.app.clock))
-    this.startRounds()
+    this.tell({ is: 'tick' })
   }
 
   /** Resolves once all attempts have ended. Call this only once `mayWork` returns false. */
   async drain(): Promise<void> {
-    // The last round may begin looks, and a look may begin attempts.
-    for (const _ of ['rounds', 'looks', 'attempts']) await Promise.all(this.tasks)
+    // A round may begin looks, and a look may begin attempts.
+    while (this.tasks.size > 0) await Promise.all(this.tasks)
   }
 
   /** The state is replaced at once, never across an `await`, so that no event is lost. */
-  private apply(toNext: (state: SenderState) => SenderState): void {
-    this.state = toNext(this.state)
+  private tell(event: SenderEvent): void {
+    const moment = { at: performance.now(), clock: this.app.clock, mayWork: this.mayWork() }
+    const { state, effects } = next(this.state, event, moment)
+    this.state = state
+    for (const effect of effects) this.perform(effect)
+  }
+
+  private perform(effect: SenderEffect): void {
+    switch (effect.does) {
+      case 'list':
+      case 'read':
+        this.start(this.round(effect))
+        break
+      case 'look':
+        this.start(this.look(effect))
+        break
+      case 'note':
+        setTimeout(() => this.tell({ is: 'noted', host: effect.host }), effect.inMilliseconds).unref()
+        break
+      case 'wake':
+        setTimeout(() => this.tell({ is: 'woken' }), effect.inMilliseconds).unref()
+        break
+    }
   }
 
   /** Starts something that never throws and that `drain` waits for. */
@@ -155,144 +142,71 @@ export class HintSender {
     this.tasks.add(task)
   }
 
-  /** Starts the rounds, unless they are running or no host is noted. */
-  private startRounds(): void {
-    if (this.state.isInRounds || !hasNotedHosts(this.state)) return
-    this.apply((state) => ({ ...state, isInRounds: true }))
-    this.start(this.runRounds())
-  }
-
-  /** Begins looks in rounds until no host is noted. */
-  private async runRounds(): Promise<void> {
-    while (this.mayWork() && hasNotedHosts(this.state)) {
-      const pause = Promise.withResolvers<void>()
-      this.endPause = pause.resolve
-      const pauseEnded = Promise.race([Bun.sleep(roundMilliseconds), pause.promise])
-      await this.round()
-      await pauseEnded
-    }
-    this.apply((state) => ({ ...state, isInRounds: false }))
-  }
-
-  /** Reads the noted hosts and begins the looks at those that have work. */
-  private async round(): Promise<void> {
+  private async round(effect: RoundEffect): Promise<void> {
+    let event: SenderEvent
     try {
-      const works = Map.groupBy(await this.read(), ({ webhook }) => webhook.owner_id)
-      this.apply((state) => withLooksBegun(state, [...works.keys()]))
-      for (const [host, ofHost] of works)
-        if (this.state.lookedAt.has(host)) this.start(this.look(host, ofHost))
+      if (effect.does === 'list') event = { is: 'listed', hosts: await findHostsWithWebhooks(this.app.db) }
+      else event = { is: 'read', webhooks: await this.read(effect.hosts) }
     } catch (error) {
-      this.apply(withRoundFailed)
       await this.pauseAfter(error)
+      event = { is: 'round failed' }
     }
+    this.tell(event)
   }
 
-  /** Returns the webhooks to which something must be done, and plans later looks. */
-  private async read(): Promise<WebhookWork[]> {
-    const { db } = this.app
-    if (this.state.areAllNoted) {
-      this.apply(withListing)
-      const hosts = await findHostsWithWebhooks(db)
-      this.apply((state) => withNoted(state, hosts))
-    }
-    this.apply(withRoundBegun)
-    const noted = [...this.state.read]
-    const webhooks = noted.length > 0 ? await findEnabledWebhooks(db, { hosts: noted }) : []
+  /** Reads what is known of hosts' webhooks. */
+  private async read(hosts: readonly number[]): Promise<SeenWebhook[]> {
+    const { app } = this
+    const webhooks = await findEnabledWebhooks(app.db, { hosts: [...hosts] })
     if (webhooks.length === 0) return []
-    const found = await this.find(webhooks)
-    this.apply((state) => withPlanned(state, found.flatMap(looksToPlan)))
-    const works = found.map((one) => this.decided(one)).filter(({ decision }) => decision.next !== 'wait')
-    return this.withKeys(works)
-  }
-
-  /** Returns the webhooks with what is known of them. */
-  private async find(webhooks: Webhook[]): Promise<FoundWebhook[]> {
-    const { db, clock } = this.app
-    const hosts = [...new Set(webhooks.map(({ owner_id }) => owner_id))]
-    const [clocks, counts] = await Promise.all([
-      findClocks(db, hosts),
-      countWaiting(db, hosts),
-      this.app.refreshClocks?.(hosts),
+    const owners = [...new Set(webhooks.map(({ owner_id }) => owner_id))]
+    const keys = webhooks.map(({ created_by }) => created_by)
+    const [clocks, counts, usable] = await Promise.all([
+      findClocks(app.db, owners),
+      countWaiting(app.db, owners),
+      usableKeys(app, keys),
+      app.refreshClocks?.(owners),
     ])
     const clockOf = new Map(clocks.map((one) => [one._id, one]))
     const countOf = new Map(counts.map((one) => [nameOf(one._id), one]))
     return webhooks.map((webhook) => {
-      const hostClock = clockOf.get(webhook.owner_id)
+      const clock = clockOf.get(webhook.owner_id)
       const counted = countOf.get(nameOf(webhook))
-      const facts: WebhookFacts = {
+      const facts = {
         waiting: counted?.count ?? 0,
         nextAttemptAt: counted?.next ?? null,
-        isBehind: isBehind(webhook, hostClock),
+        isBehind: isBehind(webhook, clock),
         failingSince: webhook.failing_since,
-        isAttempting: attemptsOf(this.state, webhook).inFlight.size > 0,
+        isKeyUsable: usable.has(webhook.created_by),
       }
-      return { webhook, facts, clock: hostClock, state: stateOf(facts, clock(webhook.owner_id)) }
+      return { webhook, facts, clock }
     })
   }
 
-  /** Returns the same webhooks. Those whose key has ended must be turned off. */
-  private async withKeys(works: WebhookWork[]): Promise<WebhookWork[]> {
-    const keys = works.map(({ webhook }) => webhook.created_by)
-    const usable = await usableKeys(this.app, keys)
-    return works.map((work) => {
-      if (usable.has(work.webhook.created_by)) return work
-      return this.decided({ ...work, state: { is: 'off', reason: 'key_ended' } })
-    })
-  }
-
-  /** Returns a webhook that a round or a look has left in this state, with what happens next to it. */
-  private decided<T extends Pick<FoundWebhook, 'webhook' | 'state'>>(found: T): T & { decision: Decision } {
-    const decision = decide(found.state, this.app.clock(found.webhook.owner_id))
-    return { ...found, decision }
-  }
-
-  /** Does what was decided: turns off webhooks, or looks for their hints and begins the chosen attempts. */
-  private async look(host: number, works: WebhookWork[]): Promise<void> {
+  /** Turns off a host's webhooks that must be off, and begins the attempts of those that are due. */
+  private async look({ host, off, due }: LookEffect): Promise<void> {
     const { app } = this
     const now = app.clock(host)
     const startedAt = performance.now()
     let chosen: ChosenAttempts[] = []
     try {
-      for (const { webhook, decision } of works)
-        if (decision.next === 'turn off') await turnOffForService(app, webhook, decision.reason)
-      const choices = await this.choose(host, works, now)
+      for (const { webhook, reason } of off) await turnOffForService(app, webhook, reason)
+      // Attempts may have ended since the round.
+      const at = performance.now()
+      const current = due.map((one) => ({ ...one, attempts: attemptsAt(this.state, one.webhook, at) }))
+      const choices = await chooseAttempts(app, current, now)
       chosen = choices.chosen
       if (choices.error) throw choices.error
       const begun = await this.store(host, chosen, now)
       if (begun.length > 0 && performance.now() - startedAt > maxStoringMilliseconds)
         throw new Error('Storing the attempts took too long; they will be repeated later')
-      this.begin(chosen, begun)
-      this.lookAgain(host, chosen)
+      this.begin(host, chosen, begun)
     } catch (error) {
       await this.pauseAfter(error)
-      this.lookAt(host)
+      this.tell({ is: 'look failed', host })
     } finally {
       for (const { turns } of chosen) for (const turn of turns) turn.giveBack()
-      this.apply((state) => withLookEnded(state, host))
     }
-  }
-
-  /**
-   * Chooses the attempts to begin for those of a host's webhooks that are due. If the choice fails for one webhook, the
-   * others' turns must still be given back, so the error is returned.
-   */
-  private async choose(
-    host: number,
-    works: WebhookWork[],
-    now: Date,
-  ): Promise<{ chosen: ChosenAttempts[]; error: unknown }> {
-    const readNew = hintReader(this.app.db, host, rowsPerLook)
-    const choices: Promise<ChosenAttempts>[] = []
-    for (const { webhook, facts, clock, decision } of works) {
-      if (decision.next !== 'look') continue
-      // Attempts may have ended since the round.
-      const seen = { webhook, clock, facts, attempts: attemptsOf(this.state, webhook) }
-      choices.push(chooseAttempts(this.app, seen, now, readNew))
-    }
-    const settled = await Promise.allSettled(choices)
-    const chosen = settled.filter((choice) => choice.status === 'fulfilled').map(({ value }) => value)
-    const error = settled.find((choice) => choice.status === 'rejected')?.reason
-    return { chosen, error }
   }
 
   /**
@@ -314,41 +228,28 @@ export class HintSender {
     })
   }
 
-  /** Begins attempts for the deliveries that are marked as in flight. */
-  private begin(chosen: ChosenAttempts[], deliveries: WebhookDelivery[]): void {
+  /** Begins the attempts whose deliveries are marked as in flight, which ends the look. */
+  private begin(host: number, chosen: ChosenAttempts[], deliveries: WebhookDelivery[]): void {
     const deliveriesOf = Map.groupBy(deliveries, ({ webhook_id }) => webhook_id)
-    for (const { webhook, turns, state } of chosen) {
+    const planned: Omit<PlannedAttempt, 'mayBeFailing'>[] = []
+    const webhooks: LookedWebhook[] = []
+    for (const { webhook, turns, look } of chosen) {
       const begun = deliveriesOf.get(webhook.id) ?? []
       if (begun.length > turns.length) throw new Error('An attempt without a turn')
-      const attempts = begun.map(({ _id, booking_id }) => ({ id: String(_id), booking: booking_id }))
-      this.change(webhook, (before) => withBegun(withLooked(before, state), attempts, performance.now()))
-      for (const delivery of begun) this.start(this.attempt(webhook, delivery, turns.pop() as Turn))
+      webhooks.push({ webhook, look, begun: begun.map(attemptOf) })
+      for (const delivery of begun) planned.push({ webhook, delivery, turn: turns.pop() as Turn })
     }
+    this.tell({ is: 'looked', host, webhooks })
+    for (const one of planned) this.start(this.attempt(one))
   }
 
-  /** Looks at a host again after the shortest pause that one of its webhooks' states requires. */
-  private lookAgain(host: number, chosen: ChosenAttempts[]): void {
-    const pauses: number[] = []
-    for (const one of chosen) {
-      const { decision } = this.decided(one)
-      if (decision.next === 'look') pauses.push(decision.inMilliseconds)
-    }
-    if (pauses.length === 0) return
-    setTimeout(() => this.lookAt(host), Math.min(...pauses)).unref()
-  }
-
-  /** Attempts a delivery, and looks at its host again if the attempt failed or other hints may have waited for it. */
-  private async attempt(webhook: Webhook, delivery: WebhookDelivery, turn: Turn): Promise<void> {
-    const { owner_id, failing_since } = webhook
-    const id = String(delivery._id)
+  /** Attempts a delivery. */
+  private async attempt(planned: Omit<PlannedAttempt, 'mayBeFailing'>): Promise<void> {
+    const { webhook, delivery } = planned
     // Evaluated once the response has arrived, because other attempts may have ended by then.
-    const mayBeFailing = () => failing_since !== null || attemptsOf(this.state, webhook).hasFailed
-    const isDelivered = await this.deliver({ webhook, delivery, turn, mayBeFailing })
-    this.change(webhook, (attempts) => withEnded(attempts, { id, isDelivered }))
-    const next = afterEnd(attemptsOf(this.state, webhook))
-    // A look that is in progress may have counted this attempt.
-    if (next !== 'nothing' || this.state.lookedAt.has(owner_id)) this.lookAt(owner_id)
-    if (next === 'look at once') this.endPause()
+    const mayBeFailing = () => webhook.failing_since !== null || attemptsOf(this.state, webhook).hasFailed
+    const isDelivered = await this.deliver({ ...planned, mayBeFailing })
+    this.tell({ is: 'attempt ended', webhook, id: attemptOf(delivery).id, isDelivered })
   }
 
   /** Makes an attempt and returns false if it failed. Never throws. */
@@ -368,23 +269,14 @@ export class HintSender {
     }
   }
 
-  private change(webhook: WebhookId, toNext: (attempts: WebhookAttempts) => WebhookAttempts): void {
-    this.apply((state) => withAttempts(state, webhook, toNext))
-  }
-
   private pauseAfter(error: unknown): Promise<void> {
     this.app.log.warn({ error: String(error) }, 'Cannot send hints')
     return Bun.sleep(1000)
   }
 }
 
-/** Returns when a webhook's host must be looked at even if nothing moves. */
-function looksToPlan({ webhook, facts }: SeenWebhook): PlannedLook[] {
-  const host = webhook.owner_id
-  const looks: PlannedLook[] = []
-  if (facts.nextAttemptAt) looks.push({ host, at: facts.nextAttemptAt })
-  if (facts.failingSince) looks.push({ host, at: failingUntil(facts.failingSince) })
-  return looks
+function attemptOf({ _id, booking_id }: WebhookDelivery): Attempt {
+  return { id: String(_id), booking: booking_id }
 }
 
 function nameOf({ owner_id, id }: WebhookId): string {
