@@ -10,7 +10,7 @@ const unhurried = ['test/soak/**/*.unhurried.test.ts']
 const thorough = ['test/**/*.thorough.test.ts']
 const served = ['test/cli/**/*.served.test.ts']
 
-const { globalSetup, reporters, sequence, ...common } = shared
+const { globalSetup, reporters, ...common } = shared
 const ofEach = { ...common, env: { IS_SOAK: '1' }, testTimeout: 10 * 60_000 * soakFactor }
 
 /** Configuration of `bin/soak`, which runs the tests that need load, kills, failovers or long histories. */
@@ -18,7 +18,6 @@ export default defineConfig({
   test: {
     globalSetup,
     reporters,
-    sequence,
     projects: [
       { test: { ...ofEach, name: 'alone', include: alone, maxWorkers: 1, sequence: { groupOrder: 1 } } },
       { test: { ...ofEach, name: 'unhurried', include: unhurried, sequence: { groupOrder: 2 } } },
