@@ -123,6 +123,7 @@ export class Writer<Input, Request, Result> {
     const results = await this.declared.write(app, session, ownerId, requests)
     const responses = members.map(({ toResponse }, index) => toResponse(results[index] as Result))
     const stored: StoredResponse[] = []
+    // Seeded defect: a request with an Idempotency-Key is carried out again
     for (const [index, { claim }] of members.entries())
       if (claim) stored.push(toStored(app, claim, responses[index] as WorkResponse<object>))
     if (stored.length > 0) await saveResponses(app.db, session, stored)
