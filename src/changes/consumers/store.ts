@@ -75,14 +75,7 @@ export async function moveConsumerForward(
 ): Promise<boolean> {
   const behind = { $or: [{ acknowledged: null }, { acknowledged: { $lt: to.acknowledged } }] }
   const { matchedCount } = await consumerModel(db).updateOne(
-    {
-      owner_id,
-      key_id,
-      feed,
-      name,
-      // Seeded defect: an old acknowledgement moves a consumer back
-      ...behind,
-    },
+    { owner_id, key_id, feed, name, ...behind },
     { $set: { ...to, progressed_at: to.acknowledged_at } },
   )
   return matchedCount > 0

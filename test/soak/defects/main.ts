@@ -34,22 +34,22 @@ async function trackedParts(): Promise<string[]> {
   return [...new Set(names.filter(Boolean))]
 }
 
+/** A defect may keep tests waiting for what never comes, so they wait a minute in place of five. */
+const options = [
+  '--bail=1',
+  '--maxWorkers=1',
+  '--reporter=json',
+  '--testTimeout=60000',
+  '--expect.poll.timeout=30000',
+]
+
 /**
  * Returns the title of the first failed test, or null if no test failed.
  *
  * @throws Error if the tests do not run, which would look like a caught defect
  */
 async function caughtBy(folder: string, tests: string[]): Promise<string | null> {
-  const command = [
-    process.execPath,
-    '--bun',
-    'vitest',
-    'run',
-    '--bail=1',
-    '--maxWorkers=1',
-    '--reporter=json',
-    ...tests,
-  ]
+  const command = [process.execPath, '--bun', 'vitest', 'run', ...options, ...tests]
   const child = Bun.spawn(command, { cwd: folder, stdout: 'pipe', stderr: 'pipe' })
   const [output, errors] = await Promise.all([
     new Response(child.stdout).text(),
@@ -81,7 +81,7 @@ async function isCaught(
   const start = performance.now()
   const title = await caughtBy(
     folder,
-    tests.map((test) => `/test/${test}`),
+    tests.map((test) => `test/${test}`),
   )
   await writeFile(path, seam.source)
   const seconds = Math.round((performance.now() - start) / 1000)

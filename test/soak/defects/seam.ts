@@ -64,7 +64,7 @@ interface Change {
 /** Returns the largest statement, property or element that begins at a position. */
 function nodeAt(file: ts.SourceFile, start: number): ts.Node | undefined {
   const find = (node: ts.Node): ts.Node | undefined => {
-    if (node.getStart(file) === start && node !== file && !ts.isSyntaxList(node)) return node
+    if (node.getStart(file) === start && node !== file) return node
     return ts.forEachChild(node, find)
   }
   return find(file)
