@@ -393,7 +393,7 @@ describe.concurrent('a certification', () => {
       retry_after_seconds: 1,
       delay_milliseconds: 0,
     } as const
-    await replaceRules(db, sandbox_id, [countedRule(fault)], id)
+    await replaceRules(db, sandbox_id ?? 0, [countedRule(fault)], id)
     const { status, headers } = await actor.send('GET', '/sandbox/listings')
     expect({ status, isNamed: headers.has('sandbox-fault') }).toEqual({ status: 500, isNamed: false })
   })
