@@ -1,5 +1,4 @@
 import type { ViteUserConfig } from 'vitest/config'
-import { LongestFirst } from '../../test/support/longest-first.ts'
 
 const minute = 60_000
 
@@ -10,7 +9,6 @@ export const shared = {
   maxWorkers: 3,
   // Files share only the servers, and importing the whole service again for each file would take a minute in total.
   isolate: false,
-  sequence: { sequencer: LongestFirst },
   // The runtime runs TypeScript itself. Vite's module runner would transform every file, and slow down every import.
   experimental: { viteModuleRunner: false, nodeLoader: false },
   reporters: ['default', './test/support/reporter.ts'],

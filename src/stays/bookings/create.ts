@@ -148,6 +148,7 @@ async function createBookings(
     messages: requests.filter(({ message }) => message !== null).length,
   })
   const guests = drafts.map(({ user_id }) => user_id)
+  // Seeded defect: a guest whose erasure has begun gets a booking
   if (tick.hasErasures) await requireNotErased(db, session, ownerId, guests)
   await requireUnits(db, session, ownerId, drafts)
   const bookings = requests.map(({ draft, trace }, index) => ({
@@ -191,6 +192,7 @@ async function requireUnits(
     const ofRoomType = taken.filter(({ room_type_id }) => room_type_id === draft.room_type_id)
     const night = firstFullNight(nightsOf(draft), rows.get(draft.room_type_id) ?? [], ofRoomType)
     if (night) throw invalidField('checkin_at', `No unit of the room type is left on ${night}`, 'unavailable')
+    // Seeded defect: bookings of one transaction do not count for each other
     taken.push({ ...draft, created_sequence: Number.POSITIVE_INFINITY })
   }
 }

@@ -16,7 +16,7 @@ async function linesOf(file: string): Promise<string[]> {
 test('processes in Node and in Bun that are killed at any moment never hold a file at the same time', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'partner-claim-'))
   const { outputs } = await Bun.build({
-    entrypoints: [join(root, 'test/soak/cli/claim-holder.ts')],
+    entrypoints: [join(root, 'test/soak/cli/claim-holder.program.ts')],
     target: 'node',
     outdir: folder,
     naming: '[name].mjs',

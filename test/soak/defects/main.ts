@@ -1,8 +1,9 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { copyProject } from '../../support/next-release.ts'
 import { root } from '../../support/processes.ts'
-import { type Defect, defects, filesOf } from './defects.ts'
+import { type Defect, defects } from './defects.ts'
+import { findSeams, type Seam, withDefect } from './seam.ts'
 
 /**
  * Introduces one defect at a time into a copy of the project, runs the tests that must catch it, and prints the result.
@@ -10,17 +11,21 @@ import { type Defect, defects, filesOf } from './defects.ts'
  */
 const wanted = process.argv.slice(2)
 
-/** @throws Error unless the correct line occurs exactly once in all sources */
-function fileOf(defect: Defect): string {
-  const [file, ...others] = filesOf(defect)
-  if (file === undefined || others.length > 0)
-    throw new Error(`${defect.what}: "${defect.right}" occurs ${others.length + (file ? 1 : 0)} times`)
-  return file
+const seams = await findSeams()
+
+/** @throws Error unless exactly one place in the sources keeps the defect's promise */
+function seamOf({ what }: Defect): Seam {
+  const [seam, ...others] = seams.filter((candidate) => candidate.what === what)
+  if (seam === undefined || others.length > 0)
+    throw new Error(`"Seeded defect: ${what}" occurs ${others.length + (seam ? 1 : 0)} times`)
+  return seam
 }
 
 const chosen = defects
-  .map((defect) => ({ ...defect, file: fileOf(defect) }))
-  .filter(({ what, file }) => wanted.length === 0 || wanted.some((text) => `${what} ${file}`.includes(text)))
+  .map((defect) => ({ ...defect, seam: seamOf(defect) }))
+  .filter(
+    ({ what, seam }) => wanted.length === 0 || wanted.some((text) => `${what} ${seam.file}`.includes(text)),
+  )
 
 /** Names the project's own files and folders: a list by hand would lack the next one that a test imports. */
 async function trackedParts(): Promise<string[]> {
@@ -29,13 +34,22 @@ async function trackedParts(): Promise<string[]> {
   return [...new Set(names.filter(Boolean))]
 }
 
+/** A defect may keep tests waiting for what never comes, so they wait a minute in place of five. */
+const options = [
+  '--bail=1',
+  '--maxWorkers=1',
+  '--reporter=json',
+  '--testTimeout=60000',
+  '--expect.poll.timeout=30000',
+]
+
 /**
  * Returns the title of the first failed test, or null if no test failed.
  *
  * @throws Error if the tests do not run, which would look like a caught defect
  */
 async function caughtBy(folder: string, tests: string[]): Promise<string | null> {
-  const command = [process.execPath, '--bun', 'vitest', 'run', '--bail=1', '--reporter=json', ...tests]
+  const command = [process.execPath, '--bun', 'vitest', 'run', ...options, ...tests]
   const child = Bun.spawn(command, { cwd: folder, stdout: 'pipe', stderr: 'pipe' })
   const [output, errors] = await Promise.all([
     new Response(child.stdout).text(),
@@ -58,28 +72,29 @@ interface TestFile {
   message: string
 }
 
-async function look(
+async function isCaught(
   folder: string,
-  { what, file, right, wrong, tests }: Defect & { file: string },
+  { what, edit, seam, tests }: Defect & { seam: Seam },
 ): Promise<boolean> {
-  const path = join(folder, file)
-  const source = await readFile(path, 'utf8')
-  await writeFile(
-    path,
-    source.replace(right, () => wrong),
-  )
+  const path = join(folder, seam.file)
+  await writeFile(path, withDefect(seam, edit))
   const start = performance.now()
-  const title = await caughtBy(folder, tests)
-  await writeFile(path, source)
+  const title = await caughtBy(
+    folder,
+    tests.map((test) => `test/${test}`),
+  )
+  await writeFile(path, seam.source)
   const seconds = Math.round((performance.now() - start) / 1000)
-  console.log(`${title === null ? 'MISSED' : 'caught'}  ${String(seconds).padStart(4)} s  ${file}: ${what}`)
+  console.log(
+    `${title === null ? 'MISSED' : 'caught'}  ${String(seconds).padStart(4)} s  ${what} (${seam.file})`,
+  )
   if (title !== null) console.log(`                by "${title}"`)
   return title !== null
 }
 
 const folder = await copyProject(await trackedParts())
 let missed = 0
-for (const defect of chosen) if (!(await look(folder, defect))) missed += 1
+for (const defect of chosen) if (!(await isCaught(folder, defect))) missed += 1
 await rm(folder, { recursive: true, force: true })
-console.log(`${chosen.length - missed} of ${chosen.length} made defects were caught`)
+console.log(`${chosen.length - missed} of ${chosen.length} seeded defects were caught`)
 process.exit(missed === 0 ? 0 : 1)

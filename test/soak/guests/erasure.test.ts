@@ -138,7 +138,14 @@ const stride = soakFactor > 1 ? 1 : 10
 
 async function eraseUntil(userId: number, statement: number, at: 'started' | 'succeeded') {
   const child = Bun.spawn(
-    [process.execPath, 'test/soak/guests/erase-until.ts', MONGODB_URL, String(userId), String(statement), at],
+    [
+      process.execPath,
+      'test/soak/guests/erase-until.program.ts',
+      MONGODB_URL,
+      String(userId),
+      String(statement),
+      at,
+    ],
     { cwd: root, env: { PATH: process.env.PATH ?? '' }, stdout: 'pipe', stderr: 'inherit' },
   )
   const text = await new Response(child.stdout).text()

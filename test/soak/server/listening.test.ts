@@ -32,7 +32,7 @@ test('a process that starts never accepts a connection without responding on it'
   }
   const client = connectAgainAndAgain()
   const environment = { ...testEnvironment(), PORT: String(port) }
-  const service = await startService(environment, [], 'test/support/slow-listening.ts')
+  const service = await startService(environment, [], 'test/support/slow-listening.program.ts')
   isOver = true
   await client
   await service.stop()

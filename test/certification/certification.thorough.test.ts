@@ -15,6 +15,8 @@ import { carryOut } from '../../src/http/write.ts'
 import { sentAvailability } from '../../src/inventory/availability/availability-write.ts'
 import type { AvailabilityItem } from '../../src/inventory/availability/schema.ts'
 import { signingKey } from '../../src/platform/secrets/signing-keys.ts'
+import { countedRule } from '../../src/sandbox/faults/rule.ts'
+import { replaceRules } from '../../src/sandbox/store.ts'
 import type { Actor } from '../support/app.ts'
 import { storeCertification } from '../support/certification.ts'
 import { certifyingService } from '../support/certifying.ts'
@@ -374,6 +376,26 @@ describe.concurrent('a certification', () => {
     await until(actor, id, null)
     await expect.poll(() => requestRecordModel(db).countDocuments({ certification_id: id })).toBe(0)
     expect(await stored(id)).toMatchObject({ status: 'failed', secret: null, next: null, facts: {} })
+  })
+
+  test('makes faults that a response does not name', async ({ expect }) => {
+    const actor = await service.actor()
+    const { id } = (await start(actor, 'bookings')).body.data
+    await until(actor, id, 'book')
+    const { sandbox_id } = await stored(id)
+    const fault = {
+      fault: 'internal_error',
+      operation: null,
+      route: null,
+      event: null,
+      after: 0,
+      times: 1,
+      retry_after_seconds: 1,
+      delay_milliseconds: 0,
+    } as const
+    await replaceRules(db, sandbox_id ?? 0, [countedRule(fault)], id)
+    const { status, headers } = await actor.send('GET', '/sandbox/listings')
+    expect({ status, isNamed: headers.has('sandbox-fault') }).toEqual({ status: 500, isNamed: false })
   })
 
   test('grades unusual requests like all others, is hidden by no filter, records 5,000 requests and expires', async ({

@@ -14,7 +14,7 @@ const [{ url }] = sharedServices()
 const folder = await mkdtemp(join(tmpdir(), 'partner-outage-'))
 afterAll(() => rm(folder, { recursive: true }))
 await Bun.build({
-  entrypoints: [fileURLToPath(new URL('outage-loop.ts', import.meta.url))],
+  entrypoints: [fileURLToPath(new URL('outage-loop.program.ts', import.meta.url))],
   target: 'node',
   outdir: folder,
   naming: 'loop.mjs',

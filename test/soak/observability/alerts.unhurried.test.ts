@@ -214,7 +214,7 @@ async function consumerSilent(): Promise<Fault> {
 }
 
 async function clockOff(): Promise<Fault> {
-  const watched = await watch(settings('alerts'), 'test/soak/observability/moving-clock.ts')
+  const watched = await watch(settings('alerts'), 'test/soak/observability/moving-clock.program.ts')
   const move = async () => process.kill(watched.service.pid, 'SIGUSR2')
   return { name: 'clock off', fires: ['ClockOff', 'NotReady'], watched, begin: move, repair: move }
 }
