@@ -26,7 +26,7 @@ const AvailabilityItem = withTitle(
     start_date: requiredDate('First day of the range'),
     end_date: requiredDate('Last day of the range, inclusive'),
     as_of: optional(
-      text(255, { format: 'version', whenBlank: 'invalid' }),
+      text(255, { format: 'version', whenBlank: 'invalid', example: '2026-11-20 12:00:05' }),
       '`version` of the booking feed up to which the count is informed: where the feed ended when it was read to its end. Bookings made later count against the range, however late this request arrives. If absent or null, those made after this write count',
     ),
   }),
