@@ -969,6 +969,8 @@ export interface components {
              * @description Last day of the range, inclusive
              */
             end_date: string;
+            /** @description `version` of the booking feed up to which the count is informed: where the feed ended when it was read to its end. Bookings made later count against the range, however late this request arrives. If absent or null, those made after this write count */
+            as_of?: string | null;
         };
         AvailabilityPagination: {
             /** @description Number of the requested page */
@@ -987,7 +989,7 @@ export interface components {
             listing_id: number;
             /** @description Id of the room type */
             room_type_id: number;
-            /** @description Number of units left on each day of the range at the time it was written */
+            /** @description Number of units left on each day of the range at the time it was written, or at `as_of` */
             available: number;
             /**
              * Format: date
@@ -999,6 +1001,8 @@ export interface components {
              * @description Last day of the range, inclusive
              */
             end_date: string;
+            /** @description `version` of the booking feed up to which `available` is informed, as it was written; null if none was sent */
+            as_of: string | null;
             /**
              * Format: date-time
              * @description Time at which the range was written
@@ -1402,6 +1406,8 @@ export interface components {
             end_date: string | null;
             /** @description Number of units per night to push, for `push_change`; null for other actions */
             available: number | null;
+            /** @description Version up to which the units to push were counted, to be sent along; null for other actions, and if they are pushed at once */
+            as_of: string | null;
         };
         CertificationProgress: {
             /**
@@ -2396,7 +2402,9 @@ export interface components {
             available: number | null;
             /** @description Number of active stays made since the range was written, or of all active stays if no range covers the night */
             booked: number;
-            /** @description Number of units left; bookings are refused at 0 or below; null if no range covers the night */
+            /** @description Number of rooms that their calendars block and that `available` does not take into account */
+            blocked: number;
+            /** @description `available` less `booked` and `blocked`, at least 0; a booking is refused at 0; null if the night is open */
             left: number | null;
         };
         Pagination: {
@@ -4097,6 +4105,8 @@ export interface operations {
                             sandbox?: true;
                             /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
                             ignored?: string[];
+                            /** @description Version of the host's newest booking when the write was applied; null without bookings. If it is later than the feed that the counts were computed from, a booking has come in between */
+                            newest_version: string | null;
                         };
                     };
                 };

@@ -1,3 +1,4 @@
+import { toVersion } from '../../host-clock/format.ts'
 import { Confirmation, Envelope, ok } from '../../http/answer/envelope.ts'
 import { streamJson } from '../../http/answer/send.ts'
 import type { AppContext } from '../../http/context.ts'
@@ -11,6 +12,7 @@ import {
   AvailabilityPagination,
   AvailabilityQuery,
   AvailabilityWrite,
+  availabilityMeta,
   defaultPerPage,
 } from './schema.ts'
 
@@ -52,14 +54,21 @@ export function availabilityRoutes(app: AppContext) {
         current: async ({ caller, body }) => ({
           data: await findSentRows(app.db, caller.ownerId, body.data),
         }),
-        response: { 200: Envelope(Confirmation) },
+        response: { 200: Envelope(Confirmation, availabilityMeta) },
         detail: { operationId: 'updateAvailability', summary: 'Write availability in bulk' },
       },
       {
         write: sentAvailability,
         input: ({ body }) => body.data,
-        respond: (request) => ({ status: 200, envelope: ok(request, { message: 'Availability updated' }) }),
-        afterCommit(_, isCompactionDue) {
+        respond: (request, { newestVersion }) => ({
+          status: 200,
+          envelope: ok(
+            request,
+            { message: 'Availability updated' },
+            { newest_version: newestVersion && toVersion(newestVersion) },
+          ),
+        }),
+        afterCommit(_, { isCompactionDue }) {
           if (isCompactionDue) app.outbox.wake()
         },
       },
