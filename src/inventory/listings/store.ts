@@ -5,6 +5,7 @@ import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { indexKey } from '../../platform/mongo/index-key.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
 import type { HostLock } from '../../platform/mongo/turns/locks.ts'
+import { resumeCalendars, stopCalendars } from '../calendars/addresses.ts'
 import { bestMatch, comparableUrl, type Match, type MatchFields } from './match.ts'
 import {
   indexFieldsOf,
@@ -211,7 +212,8 @@ export async function findListingOfAnyHost(db: Db, id: number): Promise<ListingW
 }
 
 /**
- * Sets a listing's status, for administrators.
+ * Sets a listing's status, for administrators. The calendars of an inactive listing are not read, and block nothing
+ * (decisions §31).
  *
  * @throws DomainError `not_found`
  */
@@ -220,8 +222,12 @@ export async function setListingStatus(
   which: { id: number; owner_id: number },
   status: ListingStatus,
 ): Promise<ListingWithPrices> {
-  const changed = { ...statusFields(status), updated_at: clock(which.owner_id) }
+  const now = clock(which.owner_id)
+  const changed = { ...statusFields(status), updated_at: now }
   const found = await listingModel(db).findOneAndUpdate(which, { $set: changed }, { new: true }).lean()
   if (!found) throw notFound('Listing')
+  const listing = { owner_id: which.owner_id, listing_id: which.id }
+  if (status === 'inactive') await stopCalendars(db, listing)
+  else await resumeCalendars(db, listing, now)
   return toListing(found)
 }
