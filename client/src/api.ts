@@ -2396,7 +2396,9 @@ export interface components {
             available: number | null;
             /** @description Number of active stays made since the range was written, or of all active stays if no range covers the night */
             booked: number;
-            /** @description Number of units left; bookings are refused at 0 or below; null if no range covers the night */
+            /** @description Number of rooms that their calendars block and that `available` does not take into account */
+            blocked: number;
+            /** @description `available` less `booked` and `blocked`, at least 0; a booking is refused at 0; null if the night is open */
             left: number | null;
         };
         Pagination: {

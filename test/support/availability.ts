@@ -44,7 +44,7 @@ export async function fillRows(
     for (let day = 0; day < days; day += 1) {
       const date = addDays(firstDay, day)
       const range = { available: day % 5, start_date: date, end_date: date }
-      const place = { id, split_id: 0, updated_at, sequence, order: 0 }
+      const place = { id, split_id: 0, updated_at, as_of: null, sequence, order: 0 }
       rows.push({ ...pair, ...range, ...place })
       id += 1
     }

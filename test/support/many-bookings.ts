@@ -37,6 +37,7 @@ export async function fillBookings(db: Db, hostId: number, count: number): Promi
         confirmed_at: null,
         canceled_at: null,
         created_sequence: index + 1,
+        created_version: version,
         created_at: version,
         updated_at: version,
       }

@@ -174,7 +174,7 @@ function wrongAfterLoss(requests: RequestRecord[], bookings: number): Results | 
 async function takeUnits(run: Run, { checkin_at, checkout_at, ...place }: StayToBook): Promise<void> {
   const stay = { checkin_at, checkout_at }
   const nights = { from: checkin_at, to: addDays(checkout_at, -1) }
-  const units = await readNights(run.app.db, run.certification.sandbox_id, [place.room_type_id], nights)
+  const units = await readNights(run.app, run.certification.sandbox_id, [place.room_type_id], nights)
   if (units.get(place.room_type_id)?.every(({ left }) => left === 0) ?? true) return
   const stage = stageOf(run)
   await setUnits(stage, place, stay, 1)

@@ -1,6 +1,6 @@
 import { addDays, toDay } from '../../core/clock.ts'
 import type { Place } from '../../sandbox/scenarios/stage.ts'
-import type { UnitNight } from '../../stays/bookings/units.ts'
+import type { UnitNight } from '../../stays/capacity/units.ts'
 import { readNights } from '../../stays/nights/nights.ts'
 import type { Facts, Next, NightsToPush, YearToPush } from '../model.ts'
 import type { RequestRecord } from '../record/model.ts'
@@ -219,7 +219,7 @@ async function yearOf(run: Run): Promise<YearToPush> {
 /** Returns the nights' current units, by room type id. */
 function nightsOf({ app, certification }: Run, { room_types, start_date, end_date }: YearToPush) {
   const ids = room_types.map(({ room_type_id }) => room_type_id)
-  return readNights(app.db, certification.sandbox_id, ids, { from: start_date, to: end_date })
+  return readNights(app, certification.sandbox_id, ids, { from: start_date, to: end_date })
 }
 
 /** Returns the number of ranges of consecutive nights with equal units, which is the minimum number of items needed. */

@@ -104,6 +104,7 @@ async function addRows(
       start_date: item.start_date,
       end_date: item.end_date,
       updated_at,
+      as_of: null,
       sequence,
       order,
     }

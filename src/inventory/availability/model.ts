@@ -8,6 +8,7 @@ const rowFields = {
   start_date: field.text,
   end_date: field.text,
   updated_at: field.moment,
+  as_of: field.momentOrNull,
   sequence: field.number,
   order: field.number,
 }

@@ -7,8 +7,13 @@ export interface AvailabilityRow {
   start_date: string
   end_date: string
   updated_at: Date
-  /** Position of the write among the host's changes. Bookings made later count against `available`. */
+  /** Position of the write among the host's changes. */
   sequence: number
+  /**
+   * The booking version up to which `available` is informed (decisions §8): bookings that were made later count against
+   * it. Null if it is informed up to the write.
+   */
+  as_of: Date | null
 }
 
 /**

@@ -72,7 +72,7 @@ export async function placesFor(
   const nights = { from: checkin_at, to: addDays(checkout_at, -1) }
   const places: Place[] = []
   for await (const { listingId: listing_id, roomTypeIds } of bookableListings(stage, listingId)) {
-    const units = await readNights(stage.app.db, stage.sandboxId, roomTypeIds, nights)
+    const units = await readNights(stage.app, stage.sandboxId, roomTypeIds, nights)
     for (const [room_type_id, ofRoomType] of units) {
       const left = Math.min(...ofRoomType.map((night) => night.left ?? Number.POSITIVE_INFINITY))
       const taken = Math.max(0, Math.min(left, count - places.length))

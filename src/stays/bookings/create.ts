@@ -1,4 +1,4 @@
-import { daysBetween } from '../../core/clock.ts'
+import { daysBetween, toDay } from '../../core/clock.ts'
 import { invalidField, invalidFields, type Problem, type ProblemCode } from '../../core/errors.ts'
 import { decimalPlaces, toMinorUnits } from '../../core/money.ts'
 import { advanceHostClock, hostQueue, versionAt } from '../../host-clock/store.ts'
@@ -8,6 +8,7 @@ import { findRowsCovering } from '../../inventory/availability/store.ts'
 import { type BookableListing, findBookableListing } from '../../inventory/listings/store.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import type { Traced } from '../../platform/mongo/turns/batches.ts'
+import { firstFullNight, knownToAll, nightsOf } from '../capacity/units.ts'
 import type { StoredMessage } from '../messages/model.ts'
 import { insertMessages, newMessage } from '../messages/store.ts'
 import type { StoredUser } from '../users/model.ts'
@@ -16,8 +17,7 @@ import type { StoredBooking } from './model.ts'
 import { priceStay } from './pricing.ts'
 import type { BookingCreate } from './schema.ts'
 import { bookingStatus } from './status.ts'
-import { type BookingDraft, findActiveStays, insertBookings } from './store.ts'
-import { firstFullNight, nightsOf } from './units.ts'
+import { type BookingDraft, findActiveStays, insertBookings, type RoomTypeStay } from './store.ts'
 
 /** A booking that is ready to be stored, and the message that its guest sends with it. */
 export interface NewBooking {
@@ -149,14 +149,15 @@ async function createBookings(
   })
   const guests = drafts.map(({ user_id }) => user_id)
   if (tick.hasErasures) await requireNotErased(db, session, ownerId, guests)
-  await requireUnits(db, session, ownerId, drafts)
   const bookings = requests.map(({ draft, trace }, index) => ({
     ...draft,
     created_sequence: tick.firstSequence + index,
+    created_version: versionAt(tick.firstVersion, index),
     created_at: now,
     updated_at: versionAt(tick.firstVersion, index),
     trace,
   }))
+  await requireUnits(db, session, bookings)
   await insertBookings(db, session, bookings)
   const messages = firstMessages(requests, { firstVersion: tick.firstMessageVersion, now })
   if (messages.length > 0) await insertMessages(db, session, messages)
@@ -164,34 +165,35 @@ async function createBookings(
 }
 
 /**
- * Rejects all drafts if any of them includes a night with no unit left. Each draft counts against the drafts that
+ * Rejects all new bookings of a host if any of them includes a night with no unit left. Each counts against those that
  * follow it.
  *
  * @throws DomainError `validation` at `checkin_at` with `unavailable`
  */
-async function requireUnits(
-  db: Db,
-  session: Session,
-  ownerId: number,
-  drafts: BookingDraft[],
-): Promise<void> {
-  const nightsOfDraft = (draft: BookingDraft) => ({
-    roomTypeIds: [draft.room_type_id],
-    days: nightsOf(draft),
+async function requireUnits(db: Db, session: Session, bookings: StoredBooking[]): Promise<void> {
+  const [first] = bookings
+  if (!first) return
+  const nightsOfBooking = (booking: StoredBooking) => ({
+    roomTypeIds: [booking.room_type_id],
+    days: nightsOf(booking),
   })
-  const rows = await findRowsCovering(db, session, ownerId, drafts.map(nightsOfDraft))
-  const limited = drafts.filter(({ room_type_id }) => rows.has(room_type_id))
+  const rows = await findRowsCovering(db, session, first.owner_id, bookings.map(nightsOfBooking))
+  const limited = bookings.filter(({ room_type_id }) => rows.has(room_type_id))
   if (limited.length === 0) return
-  const oldest = Math.min(...[...rows.values()].flat().map(({ sequence }) => sequence))
-  const taken = await findActiveStays(db, session, ownerId, {
-    nights: limited.map(nightsOfDraft),
-    afterSequence: oldest,
+  const taken: RoomTypeStay[] = await findActiveStays(db, session, first.owner_id, {
+    nights: limited.map(nightsOfBooking),
+    exceptUpTo: knownToAll([...rows.values()].flat()),
   })
-  for (const draft of drafts) {
-    const ofRoomType = taken.filter(({ room_type_id }) => room_type_id === draft.room_type_id)
-    const night = firstFullNight(nightsOf(draft), rows.get(draft.room_type_id) ?? [], ofRoomType)
+  for (const booking of bookings) {
+    const night = firstFullNight(nightsOf(booking), {
+      rows: rows.get(booking.room_type_id) ?? [],
+      stays: taken.filter(({ room_type_id }) => room_type_id === booking.room_type_id),
+      calendars: [],
+      rooms: 0,
+      today: toDay(booking.created_at),
+    })
     if (night) throw invalidField('checkin_at', `No unit of the room type is left on ${night}`, 'unavailable')
-    taken.push({ ...draft, created_sequence: Number.POSITIVE_INFINITY })
+    taken.push(booking)
   }
 }
 

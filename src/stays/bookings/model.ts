@@ -34,6 +34,11 @@ const fields = {
    * that were written before it.
    */
   created_sequence: field.number,
+  /**
+   * The version that the booking got when it was created. The booking counts against the availability rows that are
+   * informed up to an earlier version.
+   */
+  created_version: field.moment,
   created_at: field.moment,
   /** The booking's version: a whole second, unique among the host's bookings. */
   updated_at: field.moment,

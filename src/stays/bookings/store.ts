@@ -5,9 +5,9 @@ import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { rowReader } from '../../platform/mongo/driver/raw-rows.ts'
 import { countFollowing, type FollowingAll } from '../../platform/mongo/following.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
+import type { CountedStay, KnownUpTo, Nights } from '../capacity/units.ts'
 import { bookingModel, type StoredBooking } from './model.ts'
 import { bookingStatus } from './status.ts'
-import type { Nights, Stay } from './units.ts'
 
 /**
  * Only `insertBookings` and `changeBookings` write bookings. Each stores a version taken from the host's clock in the
@@ -17,7 +17,10 @@ import type { Nights, Stay } from './units.ts'
  */
 
 /** A new booking that has not been assigned a version or sequence number yet. */
-export type BookingDraft = Omit<StoredBooking, 'created_sequence' | 'created_at' | 'updated_at' | 'trace'>
+export type BookingDraft = Omit<
+  StoredBooking,
+  'created_sequence' | 'created_version' | 'created_at' | 'updated_at' | 'trace'
+>
 
 /** Stores new bookings, each with a version and a sequence that the host's clock has assigned in this transaction. */
 export async function insertBookings(db: Db, session: Session, bookings: StoredBooking[]): Promise<void> {
@@ -61,8 +64,8 @@ export async function changeBookings(
 /** The stays to find: those that overlap the nights of room types. */
 interface WantedStays {
   nights: { roomTypeIds: number[]; days: Nights }[]
-  /** Only stays booked after this position among the host's changes; null for all stays. */
-  afterSequence: number | null
+  /** Leaves out the stays that were booked up to here; null for all stays. */
+  exceptUpTo: KnownUpTo | null
 }
 
 /** Returns a host's active stays of the wanted kind. */
@@ -70,7 +73,7 @@ export function findActiveStays(
   db: Db,
   session: Session,
   ownerId: number,
-  { nights, afterSequence }: WantedStays,
+  { nights, exceptUpTo }: WantedStays,
 ): Promise<RoomTypeStay[]> {
   const filter = {
     owner_id: ownerId,
@@ -81,14 +84,30 @@ export function findActiveStays(
       checkout_at: { $gt: days.from },
     })),
     status: { $ne: bookingStatus.cancelled },
-    ...(afterSequence === null ? {} : { created_sequence: { $gt: afterSequence } }),
+    ...(exceptUpTo === null ? {} : { $nor: [upTo(exceptUpTo)] }),
   }
-  const projection = { _id: 0, room_type_id: 1, checkin_at: 1, checkout_at: 1, created_sequence: 1 }
-  return bookingModel(db).collection.find<RoomTypeStay>(filter, { session, projection }).toArray()
+  return bookingModel(db)
+    .collection.find<RoomTypeStay>(filter, { session, projection: stayProjection })
+    .toArray()
 }
 
 /** A stay and the id of the room type in which it occupies a unit. */
-export type RoomTypeStay = Stay & Pick<StoredBooking, 'room_type_id'>
+export type RoomTypeStay = CountedStay & Pick<StoredBooking, 'room_type_id'>
+
+const stayColumns: Record<keyof RoomTypeStay, 1> = {
+  id: 1,
+  room_type_id: 1,
+  checkin_at: 1,
+  checkout_at: 1,
+  created_at: 1,
+  created_sequence: 1,
+  created_version: 1,
+}
+const stayProjection = { _id: 0, ...stayColumns }
+
+function upTo({ sequence, version }: KnownUpTo) {
+  return { created_sequence: { $lte: sequence }, created_version: { $lte: version } }
+}
 
 const lookUpBooking = lookUpById<StoredBooking>(bookingModel)
 

@@ -1,11 +1,12 @@
-import { daysBetween } from '../../core/clock.ts'
+import { daysBetween, toDay } from '../../core/clock.ts'
 import { invalidField } from '../../core/errors.ts'
+import type { AppContext } from '../../http/context.ts'
 import { findRowsCovering } from '../../inventory/availability/store.ts'
 import { findRoomTypesPage } from '../../inventory/listings/room-types-store.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { inSnapshot } from '../../platform/mongo/turns/transactions.ts'
 import { findActiveStays } from '../bookings/store.ts'
-import { type Nights, type UnitNight, unitsByNight } from '../bookings/units.ts'
+import { type Nights, type UnitNight, unitsByNight } from '../capacity/units.ts'
 import type { NightsQuery } from './schema.ts'
 
 /** Maximum number of room types read per snapshot, so that the transaction does not grow with the listing. */
@@ -15,15 +16,16 @@ const roomTypesPerSnapshot = 20
  * Returns the units on each night, keyed by room type id and counted by the same rule as for bookings (decisions §20).
  */
 export async function readNights(
-  db: Db,
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   ownerId: number,
   roomTypeIds: number[],
   nights: Nights,
 ): Promise<Map<number, UnitNight[]>> {
   const found = new Map<number, UnitNight[]>()
+  const today = toDay(clock(ownerId))
   for (let start = 0; start < roomTypeIds.length; start += roomTypesPerSnapshot) {
     const ids = roomTypeIds.slice(start, start + roomTypesPerSnapshot)
-    const wanted = { roomTypeIds: ids, days: nights }
+    const wanted = { roomTypeIds: ids, days: nights, today }
     const units = await inSnapshot(db, (session) => readUnits(db, session, ownerId, wanted))
     for (const [id, ofRoomType] of units) found.set(id, ofRoomType)
   }
@@ -34,14 +36,23 @@ async function readUnits(
   db: Db,
   session: Session,
   ownerId: number,
-  wanted: { roomTypeIds: number[]; days: Nights },
+  wanted: { roomTypeIds: number[]; days: Nights; today: string },
 ): Promise<Map<number, UnitNight[]>> {
   const rows = await findRowsCovering(db, session, ownerId, [wanted])
-  const stays = await findActiveStays(db, session, ownerId, { nights: [wanted], afterSequence: null })
+  const stays = await findActiveStays(db, session, ownerId, { nights: [wanted], exceptUpTo: null })
   const active = Map.groupBy(stays, ({ room_type_id }) => room_type_id)
   const units = new Map<number, UnitNight[]>()
   for (const id of wanted.roomTypeIds)
-    units.set(id, unitsByNight(wanted.days, rows.get(id) ?? [], active.get(id) ?? []))
+    units.set(
+      id,
+      unitsByNight(wanted.days, {
+        rows: rows.get(id) ?? [],
+        stays: active.get(id) ?? [],
+        calendars: [],
+        rooms: 0,
+        today: wanted.today,
+      }),
+    )
   return units
 }
 
@@ -55,17 +66,17 @@ const maxNights = 20_000
  * nights
  */
 export async function findNights(
-  db: Db,
+  app: Pick<AppContext, 'db' | 'clock'>,
   ownerId: number,
   { listing_id, room_type_id, start_date, end_date }: NightsQuery,
 ): Promise<Record<string, Record<string, UnitNight[]>>> {
   const wanted = { listingId: listing_id, roomTypeId: room_type_id }
-  const { listings } = await findRoomTypesPage(db, ownerId, wanted, { page: 1, perPage: 1 })
+  const { listings } = await findRoomTypesPage(app.db, ownerId, wanted, { page: 1, perPage: 1 })
   const roomTypeIds = listings[0]?.roomTypeIds ?? []
   if (roomTypeIds.length * (daysBetween(start_date, end_date) + 1) > maxNights) {
     const message = `"end_date" must include at most ${maxNights} nights over all room types`
     throw invalidField('end_date', message, 'max')
   }
-  const units = await readNights(db, ownerId, roomTypeIds, { from: start_date, to: end_date })
+  const units = await readNights(app, ownerId, roomTypeIds, { from: start_date, to: end_date })
   return { [listing_id]: Object.fromEntries(units) }
 }

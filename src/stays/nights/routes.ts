@@ -14,7 +14,6 @@ export function nightRoutes(app: AppContext) {
       response: { 200: Envelope(NightsByRoomType) },
       detail: { operationId: 'getNights', summary: 'Read the number of units left on each night' },
     },
-    async (context) =>
-      ok(context, { nights: await findNights(app.db, context.caller.ownerId, context.query) }),
+    async (context) => ok(context, { nights: await findNights(app, context.caller.ownerId, context.query) }),
   )
 }

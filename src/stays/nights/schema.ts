@@ -40,8 +40,13 @@ const Night = withTitle(
       'Number of active stays made since the range was written, or of all active stays if no range covers the night',
       'count',
     ),
+    blocked: output.integer(
+      'Number of rooms that their calendars block and that `available` does not take into account',
+      'count',
+    ),
     left: output.integerOrNull(
-      'Number of units left; bookings are refused at 0 or below; null if no range covers the night',
+      '`available` less `booked` and `blocked`, at least 0; a booking is refused at 0; null if the night is open',
+      'count',
     ),
   }),
 )

@@ -28,6 +28,7 @@ function play(sent: { start: number; length: number; available: number }[]): Ava
       end_date: day(start + length - 1),
       updated_at: new Date(index),
       sequence: index,
+      as_of: null,
     }
     return overlay(rows, row, () => ++id)
   }, [])

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { addDays } from '../../../src/core/clock.ts'
 import { decimalPlaces, toMajorUnits } from '../../../src/core/money.ts'
 import { priceStay } from '../../../src/stays/bookings/pricing.ts'
-import { firstFullNight } from '../../../src/stays/bookings/units.ts'
 import { runs } from '../../support/soak.ts'
 
 const april = { checkinAt: '2027-04-01', nights: 30 }
@@ -209,52 +208,6 @@ test('priceStay() agrees with exact fractions for any prices, discount and fees,
         discount: Number(discount),
         total: Number(total),
       })
-    }),
-    runs(200),
-  )
-})
-
-test('firstFullNight() agrees with a plain table of nights', () => {
-  const day = (offset: number) => addDays('2027-01-01', offset)
-  const spans = fc.record({
-    from: fc.integer({ min: 0, max: 20 }),
-    nights: fc.integer({ min: 1, max: 10 }),
-    sequence: fc.integer({ min: 1, max: 9 }),
-  })
-  const cases = fc.record({
-    stays: fc.array(spans, { maxLength: 12 }),
-    wanted: spans,
-    units: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 8, maxLength: 8 }),
-  })
-  fc.assert(
-    fc.property(cases, ({ stays, wanted, units }) => {
-      const rows = units.map((available, index) => ({
-        id: index,
-        available,
-        start_date: day(index * 4),
-        end_date: day(index * 4 + 2),
-        updated_at: new Date(0),
-        sequence: index,
-      }))
-      const active = stays.map(({ from, nights, sequence }) => ({
-        checkin_at: day(from),
-        checkout_at: day(from + nights),
-        created_sequence: sequence,
-      }))
-      let expected: string | null = null
-      for (let night = wanted.from; night < wanted.from + wanted.nights && expected === null; night += 1) {
-        const row = rows.find(
-          ({ start_date, end_date }) => start_date <= day(night) && day(night) <= end_date,
-        )
-        const taken = stays.filter(
-          ({ from, nights, sequence }) =>
-            row && from <= night && night < from + nights && sequence > row.sequence,
-        ).length
-        if (row && taken >= row.available) expected = day(night)
-      }
-      expect(
-        firstFullNight({ from: day(wanted.from), to: day(wanted.from + wanted.nights - 1) }, rows, active),
-      ).toBe(expected)
     }),
     runs(200),
   )

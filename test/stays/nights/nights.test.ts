@@ -10,6 +10,7 @@ interface Night {
   date: string
   available: number | null
   booked: number
+  blocked: number
   left: number | null
 }
 
@@ -41,18 +42,18 @@ test('nights show the available, booked and left units, and null if no range cov
   const { nights, push, book } = await partner()
   await book('2031-01-02', '2031-01-05')
   expect(await nights('2031-01-01', '2031-01-03')).toEqual([
-    { date: '2031-01-01', available: null, booked: 0, left: null },
-    { date: '2031-01-02', available: null, booked: 1, left: null },
-    { date: '2031-01-03', available: null, booked: 1, left: null },
+    { date: '2031-01-01', available: null, booked: 0, blocked: 0, left: null },
+    { date: '2031-01-02', available: null, booked: 1, blocked: 0, left: null },
+    { date: '2031-01-03', available: null, booked: 1, blocked: 0, left: null },
   ])
   await push(2, '2031-01-03', '2031-01-31')
   await book('2031-01-04', '2031-01-06')
   expect(await nights('2031-01-02', '2031-01-06')).toEqual([
-    { date: '2031-01-02', available: null, booked: 1, left: null },
-    { date: '2031-01-03', available: 2, booked: 0, left: 2 },
-    { date: '2031-01-04', available: 2, booked: 1, left: 1 },
-    { date: '2031-01-05', available: 2, booked: 1, left: 1 },
-    { date: '2031-01-06', available: 2, booked: 0, left: 2 },
+    { date: '2031-01-02', available: null, booked: 1, blocked: 0, left: null },
+    { date: '2031-01-03', available: 2, booked: 0, blocked: 0, left: 2 },
+    { date: '2031-01-04', available: 2, booked: 1, blocked: 0, left: 1 },
+    { date: '2031-01-05', available: 2, booked: 1, blocked: 0, left: 1 },
+    { date: '2031-01-06', available: 2, booked: 0, blocked: 0, left: 2 },
   ])
 })
 
@@ -181,7 +182,8 @@ class Model {
         date: addDays(start, night),
         available,
         booked,
-        left: available === null ? null : available - booked,
+        blocked: 0,
+        left: available === null ? null : Math.max(0, available - booked),
       }
     })
   }

@@ -1,0 +1,245 @@
+import { addDays, daysBetween } from '../../core/clock.ts'
+import { type RoomBlock, recognizeBookings, type StayToRecognize } from './own-blocks.ts'
+
+/**
+ * How a night is counted (decisions §6, §8, §31): the one rule for a booking, the nights, the health and the calendars.
+ * It knows no database. Without it, a night that the nights show as free could be refused, or the reverse.
+ */
+
+/** A range of nights from `from` to `to`, inclusive, each as `YYYY-MM-DD`. */
+export interface Nights {
+  from: string
+  to: string
+}
+
+/** A row of availability, as far as it determines how units are counted. */
+export interface CountedRow {
+  start_date: string
+  /** Last night of the row, inclusive. */
+  end_date: string
+  available: number
+  /** Position of the write among the host's changes. */
+  sequence: number
+  /** The booking version up to which `available` is informed; null if it is informed up to the write. */
+  as_of: Date | null
+}
+
+/** An active stay, as far as it determines how units are counted. */
+export interface CountedStay extends StayToRecognize {
+  /** Position of the booking's creation among the host's changes. */
+  created_sequence: number
+  /** Version of the booking when it was created. */
+  created_version: Date
+}
+
+/** What the calendar of one room says. */
+export interface RoomCalendar {
+  room_id: number
+  /** True if any address of this room has been read so far. */
+  hasBeenRead: boolean
+  blocks: RoomBlock[]
+  blockedNights: BlockedNights[]
+}
+
+/** Nights of a room that became blocked together. */
+export interface BlockedNights extends Nights {
+  /** Position among the host's changes of the reading that blocked the nights. */
+  sequence: number
+  /** Time of that reading. */
+  at: Date
+}
+
+/** Everything that determines the units of a room type. */
+export interface Capacity {
+  /** The rows in force, which do not overlap. */
+  rows: CountedRow[]
+  /**
+   * The active stays. Stays that no row, and no block, counts may be left out by a caller that ignores open nights. With
+   * calendars, all stays that overlap {@link nightsToCompare} are needed.
+   */
+  stays: CountedStay[]
+  /** The calendars of the room type's rooms that have an address, with all of their blocks. */
+  calendars: RoomCalendar[]
+  /** Number of rooms of the room type. */
+  rooms: number
+  /** Today's date in UTC. */
+  today: string
+}
+
+/** The units of a room type on one night. An open night has no `available` and no `left`. */
+export interface UnitNight {
+  date: string
+  /** Null if no row covers the night and no calendar of the room type has been read. */
+  available: number | null
+  /** Number of active stays that count against `available`. */
+  booked: number
+  /** Number of rooms whose calendars count against `available`. */
+  blocked: number
+  /** `available` − `booked` − `blocked`, at least 0; null for an open night. */
+  left: number | null
+}
+
+/** Number of days after today on which a calendar counts (decisions §31). */
+const calendarDays = 1095
+
+/** Returns the nights of a stay. The `checkout_at` day is not one of them. */
+export function nightsOf({
+  checkin_at,
+  checkout_at,
+}: Pick<CountedStay, 'checkin_at' | 'checkout_at'>): Nights {
+  return { from: checkin_at, to: addDays(checkout_at, -1) }
+}
+
+/**
+ * Returns a room type's units on each night. `available` is that of the row that covers the night or, without a row, the
+ * number of rooms if a calendar of the room type has been read. What the row's `available` already takes into account
+ * does not count again: with `as_of`, stays and blocks up to that version, otherwise those up to the write.
+ */
+export function unitsByNight({ from, to }: Nights, capacity: Capacity): UnitNight[] {
+  const { rows, stays, calendars, rooms } = capacity
+  const withoutRow = calendars.some(({ hasBeenRead }) => hasBeenRead) ? rooms : null
+  const nights = Array.from({ length: daysBetween(from, to) + 1 }, (_, index) =>
+    newNight(addDays(from, index), withoutRow),
+  )
+  const within = (first: string, last: string) =>
+    nights.slice(Math.max(0, daysBetween(from, first)), Math.max(0, daysBetween(from, last) + 1))
+  for (const row of rows)
+    for (const night of within(row.start_date, row.end_date)) {
+      night.available = row.available
+      night.row = row
+    }
+  for (const stay of stays) {
+    const { from: first, to: last } = nightsOf(stay)
+    for (const night of within(first, last)) if (isUnknown(night.row, createdAt(stay))) night.booked += 1
+  }
+  for (const { date, since } of blockedRoomNights({ from, to }, capacity))
+    for (const night of within(date, date)) if (isUnknown(night.row, since)) night.blocked += 1
+  return nights.map(({ date, available, booked, blocked }) => ({
+    date,
+    available,
+    booked,
+    blocked,
+    left: available === null ? null : Math.max(0, available - booked - blocked),
+  }))
+}
+
+/** Returns the first night with no unit left according to {@link unitsByNight}, or null if there is no such night. */
+export function firstFullNight(nights: Nights, capacity: Capacity): string | null {
+  return unitsByNight(nights, capacity).find(({ left }) => left === 0)?.date ?? null
+}
+
+/**
+ * Returns the nights, in order, on which a room type has more active stays and blocked rooms than rooms, whatever its
+ * rows say (decisions §31, `conflicts`).
+ */
+export function overbookedNights(nights: Nights, capacity: Omit<Capacity, 'rows'>): string[] {
+  return unitsByNight(nights, { ...capacity, rows: [] })
+    .filter(({ booked, blocked }) => booked + blocked > capacity.rooms)
+    .map(({ date }) => date)
+}
+
+/**
+ * Returns the nights whose stays a caller must read to count on `nights`. A block is compared with all stays that end
+ * with it, so these nights reach as far as the blocks that overlap the requested ones.
+ */
+export function nightsToCompare({ from, to }: Nights, calendars: Pick<RoomCalendar, 'blocks'>[]): Nights {
+  let last = to
+  for (const { start_date, end_date } of calendars.flatMap(({ blocks }) => blocks)) {
+    if (start_date > to || end_date <= from) continue
+    const lastOfBlock = addDays(end_date, -1)
+    if (lastOfBlock > last) last = lastOfBlock
+  }
+  return { from, to: last }
+}
+
+/** A position among the host's changes, and a booking version, up to which stays are known. */
+export interface KnownUpTo {
+  sequence: number
+  version: Date
+}
+
+/**
+ * Returns the latest position and version up to which every one of the rows takes all stays into account. A stay that
+ * was booked up to both counts against none of the rows.
+ */
+export function knownToAll(rows: CountedRow[]): KnownUpTo {
+  let { sequence, at: version } = neverKnown
+  for (const row of rows) {
+    if (row.as_of === null) sequence = Math.min(sequence, row.sequence)
+    else if (row.as_of < version) version = row.as_of
+  }
+  return { sequence, version }
+}
+
+interface CountedNight extends Omit<UnitNight, 'left'> {
+  row: CountedRow | null
+}
+
+function newNight(date: string, available: number | null): CountedNight {
+  return {
+    date,
+    available,
+    booked: 0,
+    blocked: 0,
+    row: null,
+  }
+}
+
+/** When something took a unit: its position among the host's changes, and its version or time. */
+interface Taken {
+  sequence: number
+  at: Date
+}
+
+function createdAt({ created_sequence, created_version }: CountedStay): Taken {
+  return { sequence: created_sequence, at: created_version }
+}
+
+/** Returns true if a row's `available` does not take into account that a unit was taken. */
+function isUnknown(row: CountedRow | null, { sequence, at }: Taken): boolean {
+  if (row === null) return true
+  return row.as_of === null ? sequence > row.sequence : at > row.as_of
+}
+
+/** Returns one entry for each night and room that is blocked by anything other than one of our bookings. */
+function blockedRoomNights(
+  { from, to }: Nights,
+  { stays, calendars, today }: Capacity,
+): { date: string; since: Taken }[] {
+  const found: { date: string; since: Taken }[] = []
+  if (calendars.length === 0) return found
+  const first = later(from, today)
+  const last = earlier(to, addDays(today, calendarDays))
+  const own = recognizeBookings(stays, calendars, today)
+  for (const { blocks, blockedNights } of calendars) {
+    const foreign = blocks.filter((block) => !own.has(block))
+    for (const date of datesOf(foreign, { from: first, to: last }))
+      found.push({ date, since: blockedSince(blockedNights, date) })
+  }
+  return found
+}
+
+/** Returns the dates between `from` and `to` that at least one of the blocks takes, each once. */
+function datesOf(blocks: RoomBlock[], { from, to }: Nights): Set<string> {
+  const dates = new Set<string>()
+  for (const { start_date, end_date } of blocks) {
+    const end = earlier(end_date, addDays(to, 1))
+    for (let date = later(start_date, from); date < end; date = addDays(date, 1)) dates.add(date)
+  }
+  return dates
+}
+
+/** Returns when a night of a room became blocked. If nobody knows, no row takes it into account. */
+function blockedSince(blockedNights: BlockedNights[], date: string): Taken {
+  return blockedNights.find(({ from, to }) => from <= date && date <= to) ?? neverKnown
+}
+
+const neverKnown: Taken = { sequence: Number.POSITIVE_INFINITY, at: new Date(8.64e15) }
+
+function later(one: string, other: string): string {
+  return one > other ? one : other
+}
+
+function earlier(one: string, other: string): string {
+  return one < other ? one : other
+}
