@@ -263,7 +263,7 @@ const rows: Row[] = [
     'an address in a reserved network that is allowed',
     "return address.range() === 'unicast' && address.toString() !== azureMetadata",
     "return address.range() !== 'private' && address.toString() !== azureMetadata",
-    'webhooks/address.test.ts',
+    'platform/outgoing/address.test.ts',
   ],
   [
     'a service that is not ready without Redis',
