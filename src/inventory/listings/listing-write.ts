@@ -5,7 +5,8 @@ import { alone } from '../../http/write.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { ensureLock, takeLock } from '../../platform/mongo/turns/locks.ts'
 import { inTransaction } from '../../platform/mongo/turns/transactions.ts'
-import { addressChanges, type RoomAddress, writeAddresses } from '../calendars/addresses.ts'
+import { addressChanges, writeAddresses } from '../calendars/addresses.ts'
+import { addressesOf } from './calendar-rooms.ts'
 import type { ListingPatch } from './fields.ts'
 import type { Match } from './match.ts'
 import { type IdReading, mergeListing, withNewIds } from './merge.ts'
@@ -115,16 +116,6 @@ async function writeCalendars(
   const listing = { owner_id, listing_id: id, is_inactive: listing_status === 'inactive' }
   await writeAddresses(db, session, listing, { changes, now: clock(owner_id) })
   return changes.set.length > 0
-}
-
-function addressesOf({ room_types }: Pick<ListingContent, 'room_types'>): RoomAddress[] {
-  const addresses: RoomAddress[] = []
-  for (const roomType of room_types)
-    for (const room of roomType.rooms) {
-      const url = room.availability?.ical
-      if (url) addresses.push({ room_id: room.id, room_type_id: roomType.id, url })
-    }
-  return addresses
 }
 
 /** The fields to be merged into a listing. */

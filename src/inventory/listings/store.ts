@@ -6,8 +6,10 @@ import { indexKey } from '../../platform/mongo/index-key.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
 import type { HostLock } from '../../platform/mongo/turns/locks.ts'
 import { resumeCalendars, stopCalendars } from '../calendars/addresses.ts'
+import { calendarRoomTypesOf } from './calendar-rooms.ts'
 import { bestMatch, comparableUrl, type Match, type MatchFields } from './match.ts'
 import {
+  type CalendarRoomType,
   indexFieldsOf,
   type ListingContent,
   type ListingWithPrices,
@@ -40,7 +42,12 @@ async function findListingIfAny(
   return found && toListing(found)
 }
 
-function toListing({ prices, content, ...listing }: StoredListing): ListingWithPrices {
+function toListing({
+  prices,
+  content,
+  calendar_room_types: _,
+  ...listing
+}: StoredListing): ListingWithPrices {
   return { ...listing, content: { ...content, room_types: withPrices(content.room_types, prices) } }
 }
 
@@ -52,16 +59,21 @@ const bookableColumns = {
   prices: 1,
   'content.prices': 1,
   'content.room_types.id': 1,
+  calendar_room_types: 1,
 } as const
 
 /** The stored fields of a listing that a booking needs. */
-type StoredBookable = Pick<StoredListing, 'id' | 'owner_id' | 'listing_status' | 'prices'> & {
+type StoredBookable = Pick<
+  StoredListing,
+  'id' | 'owner_id' | 'listing_status' | 'prices' | 'calendar_room_types'
+> & {
   content: Pick<StoredContent, 'prices'> & { room_types: Pick<StoredRoomType, 'id'>[] }
 }
 
 /** The fields of a listing that a booking needs. */
 export type BookableListing = Pick<ListingWithPrices, 'id' | 'owner_id' | 'listing_status' | 'prices'> & {
   content: Pick<ListingContent, 'prices'> & { room_types: Pick<StoredRoomType, 'id' | 'prices'>[] }
+  calendar_room_types: CalendarRoomType[]
 }
 
 const lookUpBookable = lookUpById<StoredBookable>(listingModel, bookableColumns)
@@ -193,7 +205,8 @@ function originalIdTaken(): DomainError {
 
 function contentFields(content: ListingContent) {
   const room_types = content.room_types.map(({ prices: _, ...roomType }) => roomType)
-  return { content: { ...content, room_types }, ...indexFieldsOf(content) }
+  const stored = { ...content, room_types }
+  return { content: stored, calendar_room_types: calendarRoomTypesOf(content), ...indexFieldsOf(content) }
 }
 
 function statusFields(status: ListingStatus) {
