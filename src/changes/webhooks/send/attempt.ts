@@ -2,6 +2,7 @@ import packageJson from '../../../../package.json' with { type: 'json' }
 import { currentTrace } from '../../../core/trace.ts'
 import type { AppContext } from '../../../http/context.ts'
 import type { Db } from '../../../platform/mongo/connection.ts'
+import { freshTurn, type Turn } from '../../../platform/outgoing/turns.ts'
 import type { SecretBox } from '../../../platform/secrets/secret-box.ts'
 import { endAttempts, type Outcome } from '../attempts-store.ts'
 import { deliveryId } from '../deliveries-store.ts'
@@ -12,7 +13,7 @@ import { clearRecordedFailure, recordFirstFailure } from '../store.ts'
 import { turnOffForService, undeliveredFrom } from '../turn-off.ts'
 import { type PostRequest, type PostResult, postHint } from './post.ts'
 import { offAfterFailure } from './state.ts'
-import { awaitTurn, awaitTurnForever, freshTurn, type OriginContext, type Turn } from './turns.ts'
+import { awaitTurn, awaitTurnForever, type OriginContext } from './turns.ts'
 
 /** The context for posting a hint. */
 export type PostContext = Pick<AppContext, 'db' | 'clock' | 'config' | 'secrets'> & OriginContext

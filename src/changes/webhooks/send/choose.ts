@@ -1,5 +1,6 @@
 import type { HostClock } from '../../../host-clock/model.ts'
 import type { Db } from '../../../platform/mongo/connection.ts'
+import type { Turn } from '../../../platform/outgoing/turns.ts'
 import {
   findDue,
   findInFlight,
@@ -13,7 +14,7 @@ import type { Positions } from '../store.ts'
 import { type WebhookAttempts, withinSecond } from './in-flight.ts'
 import { type HintReader, type NewHint, positionsAfter, positionsAt } from './new-hints.ts'
 import { type Blocked, type Due, type Full, hasDueHint, type Idle, type WebhookFacts } from './state.ts'
-import { maxPerSecondOfWebhook, type OriginContext, type Turn, takeTurns } from './turns.ts'
+import { maxPerSecondOfWebhook, type OriginContext, takeTurns } from './turns.ts'
 
 /** A webhook, as a round has read it. */
 export interface SeenWebhook {
