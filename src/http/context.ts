@@ -39,6 +39,7 @@ export interface AppContext {
   changes: Changes
   heldRequests: HeldRequests
   webhooks: Webhooks
+  calendars: Calendars
   clockWatch: ClockWatch
   secrets: SecretBox
   /** Secret for hashing an `Idempotency-Key` before it is stored. */
@@ -51,6 +52,12 @@ export interface AppContext {
 /** Sends hints to webhooks. */
 export interface Webhooks {
   /** Checks for due deliveries immediately, for example after a webhook was changed or a delivery was requested. */
+  wake(): void
+}
+
+/** Reads the calendars of rooms. */
+export interface Calendars {
+  /** Looks at once for calendars that are due, for example because an address was set. */
   wake(): void
 }
 
@@ -196,6 +203,8 @@ export interface RequestMetrics {
   countDropped(entries: number): void
   /** Counts an attempt to deliver a hint. */
   countHint(isDelivered: boolean): void
+  /** Counts an attempt to read a calendar: `read`, `unchanged` or the word for its error. */
+  countCalendarReading(outcome: string): void
   /** Records the time in seconds from a change to the response that it triggered for a waiting feed reader. */
   observeDelivery(seconds: number): void
 }

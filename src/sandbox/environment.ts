@@ -81,6 +81,8 @@ export async function openSandboxEnvironment(
     changes,
     activity,
     webhooks,
+    // A sandbox's calendars are read only when its key asks for it (decisions §31).
+    calendars: { wake() {} },
     environment: { name: 'sandbox', visit },
     models,
     clocks,

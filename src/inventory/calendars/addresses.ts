@@ -158,9 +158,10 @@ function dueAt(time: Date | null): Pick<StoredCalendar, 'next_read_at' | 'claim'
   return { next_read_at: time, claim: null, claimable_at: time }
 }
 
-/** Returns the address at which a calendar is read: `webcal:` is read as `https:`. Null if it is no address. */
+/** Returns the address at which a calendar is read: `webcal:` is read as `https:`. Null if it is no web address. */
 export function readAddress(url: string): URL | null {
-  return URL.parse(url.trim().replace(/^webcal:/i, 'https:'))
+  const parsed = URL.parse(url.trim().replace(/^webcal:/i, 'https:'))
+  return parsed?.protocol === 'https:' || parsed?.protocol === 'http:' ? parsed : null
 }
 
 function originOf(url: string): string {

@@ -61,10 +61,15 @@ export function listingRoutes(app: AppContext) {
         detail: { operationId: 'createListing', summary: 'Create a listing, or update the one that matches' },
       },
       (context) =>
-        write.answer(context, context.body, (written) => ({
-          status: written.action === 'created' ? 201 : 200,
-          envelope: writeResult(app, context, written),
-        })),
+        waking(app, (note) =>
+          write.answer(context, context.body, (written) => {
+            note(written)
+            return {
+              status: written.action === 'created' ? 201 : 200,
+              envelope: writeResult(app, context, written),
+            }
+          }),
+        ),
     )
     .patch(
       '/:id',
@@ -81,9 +86,26 @@ export function listingRoutes(app: AppContext) {
       },
       async (context) => {
         const id = context.params.id
-        return writeResult(app, context, await patchListing(app, context.caller.ownerId, id, context.body))
+        return waking(app, async (note) => {
+          const written = await patchListing(app, context.caller.ownerId, id, context.body)
+          note(written)
+          return writeResult(app, context, written)
+        })
       },
     )
+}
+
+/** Wakes the reader of calendars after a write that has set an address, without waiting for it. */
+async function waking<T>(
+  { calendars }: Pick<AppContext, 'calendars'>,
+  write: (note: (written: ListingWrite) => void) => Promise<T>,
+): Promise<T> {
+  let setsCalendar = false
+  const answer = await write((written) => {
+    setsCalendar ||= written.setsCalendar
+  })
+  if (setsCalendar) calendars.wake()
+  return answer
 }
 
 /**

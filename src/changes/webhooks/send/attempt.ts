@@ -1,6 +1,6 @@
-import packageJson from '../../../../package.json' with { type: 'json' }
 import { currentTrace } from '../../../core/trace.ts'
 import type { AppContext } from '../../../http/context.ts'
+import { userAgentOf } from '../../../http/user-agent.ts'
 import type { Db } from '../../../platform/mongo/connection.ts'
 import { freshTurn, type Turn } from '../../../platform/outgoing/turns.ts'
 import type { SecretBox } from '../../../platform/secrets/secret-box.ts'
@@ -219,14 +219,6 @@ export function signPost(
     ...signatureHeaders({ id: deliveryId(delivery), at, body }, secrets),
   }
   return { url: new URL(webhook.url), headers, body, allowsPrivate: config.webhooksAllowPrivate }
-}
-
-/**
- * Returns the `User-Agent` of every post (decisions §21), with which a receiver's firewall can allow posts. The address
- * is written as a URL, because a header cannot have a host name beyond ASCII.
- */
-function userAgentOf({ publicUrl }: Pick<PostContext['config'], 'publicUrl'>): string {
-  return `partner-interface/${packageJson.version} (+${(URL.parse(publicUrl)?.href ?? publicUrl).replace(/\/$/, '')})`
 }
 
 /** Returns the secrets that are valid at `now`: two after a rotation, until the previous secret expires. */
