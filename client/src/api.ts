@@ -969,6 +969,8 @@ export interface components {
              * @description Last day of the range, inclusive
              */
             end_date: string;
+            /** @description `version` of the booking feed up to which the count is informed: where the feed ended when it was read to its end. Bookings made later count against the range, however late this request arrives. If absent or null, those made after this write count */
+            as_of?: string | null;
         };
         AvailabilityPagination: {
             /** @description Number of the requested page */
@@ -987,7 +989,7 @@ export interface components {
             listing_id: number;
             /** @description Id of the room type */
             room_type_id: number;
-            /** @description Number of units left on each day of the range at the time it was written */
+            /** @description Number of units left on each day of the range at the time it was written, or at `as_of` */
             available: number;
             /**
              * Format: date
@@ -999,6 +1001,8 @@ export interface components {
              * @description Last day of the range, inclusive
              */
             end_date: string;
+            /** @description `version` of the booking feed up to which `available` is informed, as it was written; null if none was sent */
+            as_of: string | null;
             /**
              * Format: date-time
              * @description Time at which the range was written
@@ -4099,6 +4103,8 @@ export interface operations {
                             sandbox?: true;
                             /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
                             ignored?: string[];
+                            /** @description Version of the host's newest booking when the write was applied; null without bookings. If it is later than the feed that the counts were computed from, a booking has come in between */
+                            newest_version: string | null;
                         };
                     };
                 };

@@ -175,11 +175,20 @@ function methodsOf(transport: Transport) {
     availability: {
       get: (query: Query<'getAvailability'>, options?: CallOptions) =>
         call<Data<'getAvailability'>>('GET', `${provider}/availability`, { ...options, query }),
-      update: (items: Body<'updateAvailability'>['data'], options?: WriteOptions) =>
-        call<Data<'updateAvailability'>>('POST', `${provider}/availability`, {
-          ...options,
-          body: { data: items },
-        }),
+      /**
+       * Writes ranges. `asOf` is the version at which the booking feed ended when the counts were computed; it applies to
+       * every item without an `as_of` of its own. `newest_version` of the result is later if a booking has come in between.
+       */
+      update: (
+        items: Body<'updateAvailability'>['data'],
+        { asOf, ...options }: WriteOptions & { asOf?: string | undefined } = {},
+      ) =>
+        call<Data<'updateAvailability'> & { newest_version: string | null }>(
+          'POST',
+          `${provider}/availability`,
+          { ...options, body: { data: asOf === undefined ? items : items.map(withAsOf(asOf)) } },
+          ({ data, meta }) => ({ ...data, newest_version: meta.newest_version }),
+        ),
       /** Returns the number of units left on each night. */
       nights: (query: Query<'getNights'>, options?: CallOptions) =>
         call<Data<'getNights'>>('GET', `${provider}/availability/nights`, { ...options, query }),
@@ -225,6 +234,11 @@ function methodsOf(transport: Transport) {
         ),
     },
   }
+}
+
+/** Returns a function that sets `as_of` of an item that has none. */
+function withAsOf(asOf: string) {
+  return (item: Body<'updateAvailability'>['data'][number]) => ({ ...item, as_of: item.as_of ?? asOf })
 }
 
 /** The fields that `include` adds to each item of the booking feed. */

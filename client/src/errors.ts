@@ -60,7 +60,8 @@ class ServiceError extends Error implements Omit<ErrorFacts, 'message'> {
 
   /**
    * Returns those of the sent items that a bulk write was refused for: at a path `data.<index>`, or because their listing
-   * or room type is not the host's. Leave them out to send the rest. Empty if the error is about something else.
+   * or room type is not the host's. Leave them out to send the rest. Empty if the error is about something else, such as a
+   * newer count that is stored (`conflict`).
    *
    * @param items `data` as it was sent
    */
@@ -68,7 +69,8 @@ class ServiceError extends Error implements Omit<ErrorFacts, 'message'> {
     const indexes = new Set<number>()
     const listings = new Set<string>()
     const roomTypes = new Set<string>()
-    for (const { path, message } of this.errors) {
+    for (const { path, code, message } of this.errors) {
+      if (code === 'conflict') continue
       const index = /^data\.(\d+)(?:\.|$)/.exec(path)?.[1]
       if (index !== undefined) indexes.add(Number(index))
       if (/^unauthorized_listing_ids\.\d+$/.test(path)) listings.add(message)

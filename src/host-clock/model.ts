@@ -8,6 +8,13 @@ const fields = {
   last: field.number,
   /** The latest message version, in whole seconds since 1970. */
   messages_last: field.number,
+  /**
+   * The value of `last` when the clock started or was moved ahead after a restore, which is no booking's version; absent
+   * if it never was.
+   */
+  skipped_to: { type: Number, default: 0 } as Field<number>,
+  /** The latest booking version before `last` became `skipped_to`, in seconds since 1970; 0 without bookings. */
+  skipped_from: { type: Number, default: 0 } as Field<number>,
   /** Total number of changes to bookings, availability and webhooks, plus the number of guest erasures. */
   sequence: field.number,
   /** Number of guest erasures that have started. */

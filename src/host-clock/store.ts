@@ -81,6 +81,34 @@ export async function nextSequence(db: Db, session: Session, ownerId: number): P
   return (await update(db, session, ownerId, { $inc: { sequence: 1 } })).sequence
 }
 
+/** Where a change without a version stands in its host's history. */
+export interface Position {
+  sequence: number
+  /** The version of the host's newest booking; null without bookings. */
+  newestVersion: Date | null
+  /** Later than `newestVersion` if versions were moved ahead since. A partner may know versions up to this one. */
+  lastVersion: Date
+}
+
+/**
+ * Like {@link nextSequence}, but also returns the host's latest versions, which the same document holds, so that they
+ * cost no query.
+ */
+export async function nextPosition(db: Db, session: Session, ownerId: number): Promise<Position> {
+  const clock = await update(db, session, ownerId, { $inc: { sequence: 1 } })
+  return {
+    sequence: clock.sequence,
+    newestVersion: newestVersionOf(clock),
+    lastVersion: versionOf(clock, 'last'),
+  }
+}
+
+/** Returns the version of the host's newest booking, which `last` is unless it was skipped to; null without bookings. */
+function newestVersionOf({ last, skipped_to = 0, skipped_from = 0 }: HostClock): Date | null {
+  const newest = last === skipped_to ? skipped_from : last
+  return newest > 0 ? new Date(newest * 1000) : null
+}
+
 /** A moment in a host's history without a version of its own. */
 export interface Moment {
   /** Position among the host's changes. */
@@ -137,7 +165,8 @@ export async function startHostClock(
   ownerId: number,
   start: ClockStart = { last: 0, messages_last: 0 },
 ): Promise<void> {
-  await hostClockModel(db).create({ _id: ownerId, ...start, sequence: 0, erasures: 0 })
+  const skipped = { skipped_to: start.last, skipped_from: 0 }
+  await hostClockModel(db).create({ _id: ownerId, ...start, ...skipped, sequence: 0, erasures: 0 })
 }
 
 /**
@@ -153,12 +182,22 @@ export async function moveClocksAhead(
 ): Promise<{ clocks: number; last: Date }> {
   const { collection } = hostClockModel(db)
   const present = Math.floor(from.getTime() / 1000)
-  await collection.updateMany({}, { $max: { last: present, messages_last: present } })
-  const ahead = { $inc: { last: seconds, messages_last: seconds } }
-  const { matchedCount: clocks } = await collection.updateMany({}, ahead)
-  const first = await hostClockModel(db).findOne({}, { last: 1 }).sort({ last: 1 }).lean()
-  return { clocks, last: versionOf(first ?? { last: present + seconds }, 'last') }
+  let clocks = 0
+  let lowest = Number.POSITIVE_INFINITY
+  for await (const clock of collection.find<HostClock>({}, { batchSize: clocksPerBatch })) {
+    const last = Math.max(clock.last, present) + seconds
+    const messages_last = Math.max(clock.messages_last ?? 0, present) + seconds
+    const skipped_from = (newestVersionOf(clock)?.getTime() ?? 0) / 1000
+    const moved = { last, messages_last, skipped_to: last, skipped_from }
+    await collection.updateOne({ _id: clock._id }, { $set: moved })
+    clocks += 1
+    lowest = Math.min(lowest, last)
+  }
+  return { clocks, last: new Date((clocks === 0 ? present + seconds : lowest) * 1000) }
 }
+
+/** Number of clocks that are read in one round trip. */
+const clocksPerBatch = 1000
 
 interface Advance {
   /** Number of versions that each counter assigns, at least 1. */

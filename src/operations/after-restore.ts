@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { moveClocksAhead, readLatestVersion } from '../host-clock/store.ts'
 import { sequenceNames } from '../http/ids.ts'
+import { clearAsOf } from '../inventory/availability/store.ts'
 import { moveSequencesAhead, raiseSequences, readSequences } from '../platform/ids/sequences.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 
@@ -38,7 +39,8 @@ export interface SkipResult {
 /**
  * Makes a restored database safe to serve. Data written after the backup is lost, but partners still know its ids and
  * versions. This function moves ids and versions ahead, so that no id is reused and every new change gets a higher
- * version than any that a poller may have seen. No poller therefore misses a change. Call this before the first process
+ * version than any that a poller may have seen. No poller therefore misses a change. It also clears the `as_of` of all
+ * availability, because partners know other versions than those that were stored (decisions §8). Call this before the first process
  * starts.
  *
  * @param before the highest ids and versions of the replaced database, if known
@@ -51,6 +53,7 @@ export async function skipPast(
 ): Promise<SkipResult> {
   const from = new Date(Math.max(clock().getTime(), before?.version.getTime() ?? 0))
   const { clocks, last } = await moveClocksAhead(db, from, seconds)
+  await clearAsOf(db)
   if (before) await raiseSequences(db, sequenceNames, before.ids)
   return { clocks, versions_after: last, sequences: await moveSequencesAhead(db, sequenceNames, ids) }
 }

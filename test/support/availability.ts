@@ -52,7 +52,7 @@ export async function fillRows(
   }
   if (rows.length > 0) await flush()
   const written = roomTypes.map(({ room_type_id }) => {
-    return { owner_id: hostId, room_type_id, rows: days, asked_at: 0, sequence }
+    return { owner_id: hostId, room_type_id, rows: days, asked_at: 0, sequence, newest_as_of: null }
   })
   const compacted = roomTypes.map(({ room_type_id }) => {
     return { owner_id: hostId, room_type_id, rows: days, in_force: days }

@@ -65,6 +65,7 @@ const lighterInTest = [
   'security/any-json',
   'security/schemas',
   'stays/bookings/pricing',
+  'stays/capacity/history',
   'inventory/listings/merge',
   'inventory/availability/rows',
   'inventory/availability/overlay',

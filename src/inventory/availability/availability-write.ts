@@ -1,5 +1,5 @@
 import { DomainError } from '../../core/errors.ts'
-import { hostQueue, nextSequence } from '../../host-clock/store.ts'
+import { hostQueue, nextPosition } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import { maxProblems } from '../../http/input/schema/problems.ts'
 import { alone } from '../../http/write.ts'
@@ -11,6 +11,7 @@ import {
   type InvalidRoomType,
   type OwnedListings,
 } from '../listings/room-types-store.ts'
+import { asOf, latestAsOf, requireNotAhead, requireNotOlder } from './as-of.ts'
 import { findCountsAfterWrite, makeRoom, requireRoom } from './capacity.ts'
 import { enqueueCompaction, needsCompaction } from './compaction.ts'
 import type { RoomTypeWritten, StoredRow } from './model.ts'
@@ -20,13 +21,21 @@ import { insertRows, type RoomTypeCount, saveWritten } from './store.ts'
 /**
  * Writes that overlay items, in order, on a host's availability. Either all items are written or none, even if the
  * process crashes. The transaction only adds the items and updates their room types' counts, so its cost does not depend
- * on the amount of stored data. The result is true if the write enqueued a compaction in the outbox.
+ * on the amount of stored data, unless an item's `as_of` is older than an earlier one of its room type.
  */
 export const sentAvailability = alone({
   queue: hostQueue,
   prepare: prepareAvailability,
   write: writeAvailability,
 })
+
+/** The result of a write. */
+export interface AvailabilityWritten {
+  /** True if the write enqueued a compaction in the outbox. */
+  isCompactionDue: boolean
+  /** Version of the host's newest booking when the write was applied; null without bookings. */
+  newestVersion: Date | null
+}
 
 /** Items that are ready to be written. Each row takes two consecutive ids, starting at `firstId`. */
 interface SentAvailability {
@@ -60,21 +69,30 @@ async function prepareAvailability(
 }
 
 /**
- * @throws DomainError `validation` (a room type might get too many ranges) or `conflict` with a retry time (another write
- * filled the space that the compaction had freed)
+ * @throws DomainError `validation` (`as_of` is ahead of the bookings, or a room type might get too many ranges),
+ * `conflict` at `as_of` (a later count is stored), or `conflict` with a retry time (another write filled the space that
+ * the compaction had freed)
  */
 async function writeAvailability(
   app: Pick<AppContext, 'db' | 'clock'>,
   session: Session,
   ownerId: number,
   { items, firstId, added }: SentAvailability,
-): Promise<boolean> {
+): Promise<AvailabilityWritten> {
   // The sequence is advanced first, so that if two writes run concurrently, the later one starts over before it does any
   // other work.
-  const sequence = await nextSequence(app.db, session, ownerId)
+  const position = await nextPosition(app.db, session, ownerId)
+  requireNotAhead(items, position)
   const grown = await findCountsAfterWrite(app.db, session, ownerId, added)
+  await requireNotOlder(app.db, session, ownerId, { items, grown })
   requireRoom(grown, added)
-  return addRows(app, session, ownerId, { items, firstId, sequence, grown })
+  const isCompactionDue = await addRows(app, session, ownerId, {
+    items,
+    firstId,
+    sequence: position.sequence,
+    grown,
+  })
+  return { isCompactionDue, newestVersion: position.newestVersion }
 }
 
 /** A write whose place in the order of the host's writes is known. */
@@ -104,25 +122,38 @@ async function addRows(
       start_date: item.start_date,
       end_date: item.end_date,
       updated_at,
-      as_of: null,
+      as_of: asOf(item),
       sequence,
       order,
     }
   })
   await insertRows(db, session, ownerId, rows)
+  const latest = latestAsOf(items)
   await saveWritten(
     db,
     session,
-    grown.map((count) => atSequence(count, sequence)),
+    grown.map((count) =>
+      toWritten(count, { sequence, asOf: latest.get(count.written.room_type_id) ?? null }),
+    ),
   )
   const due = grown.filter(needsCompaction).map(({ written }) => written.room_type_id)
   await enqueueCompaction(db, session, { now: updated_at, ownerId, roomTypeIds: due })
   return due.length > 0
 }
 
-function atSequence(count: RoomTypeCount, sequence: number): RoomTypeWritten {
+/** Returns a room type's totals after a write. `asOf` is the latest of the room type's items. */
+function toWritten(
+  count: RoomTypeCount,
+  { sequence, asOf }: { sequence: number; asOf: Date | null },
+): RoomTypeWritten {
   const { written } = count
-  return { ...written, sequence, asked_at: needsCompaction(count) ? written.rows : written.asked_at }
+  const { newest_as_of } = written
+  return {
+    ...written,
+    sequence,
+    asked_at: needsCompaction(count) ? written.rows : written.asked_at,
+    newest_as_of: newest_as_of === null || (asOf !== null && asOf > newest_as_of) ? asOf : newest_as_of,
+  }
 }
 
 function requireOwned(items: AvailabilityItem[], { owned, foreign }: OwnedListings): void {

@@ -8,6 +8,7 @@ const rowFields = {
   start_date: field.text,
   end_date: field.text,
   updated_at: field.moment,
+  /** The booking version up to which `available` is informed; null if it is informed up to the write. */
   as_of: field.momentOrNull,
   sequence: field.number,
   order: field.number,
@@ -49,6 +50,8 @@ const writtenFields = {
   asked_at: field.number,
   /** Position of the last write among the host's changes. */
   sequence: field.number,
+  /** The latest `as_of` of any row ever written, so that a push in order need not read the rows; null without one. */
+  newest_as_of: field.momentOrNull,
 }
 
 /** Totals of all writes to a room type, stored so that a write does not have to read the rows. */

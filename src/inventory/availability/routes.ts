@@ -1,3 +1,4 @@
+import { toVersion } from '../../host-clock/format.ts'
 import { Confirmation, Envelope, ok } from '../../http/answer/envelope.ts'
 import { streamJson } from '../../http/answer/send.ts'
 import type { AppContext } from '../../http/context.ts'
@@ -12,6 +13,7 @@ import {
   AvailabilityPagination,
   AvailabilityQuery,
   AvailabilityWrite,
+  availabilityMeta,
   defaultPerPage,
 } from './schema.ts'
 
@@ -55,14 +57,18 @@ export function availabilityRoutes(app: AppContext) {
         current: async ({ caller, body }) => ({
           data: await findSentRows(app.db, caller.ownerId, body.data),
         }),
-        response: { 200: Envelope(Confirmation) },
+        response: { 200: Envelope(Confirmation, availabilityMeta) },
         detail: { operationId: 'updateAvailability', summary: 'Write availability in bulk' },
       },
       async (context) => {
         let isCompactionDue = false
-        const response = await write.answer(context, context.body.data, (isDue) => {
-          isCompactionDue = isDue
-          return { status: 200, envelope: ok(context, { message: 'Availability updated' }) }
+        const response = await write.answer(context, context.body.data, (written) => {
+          isCompactionDue = written.isCompactionDue
+          const newest_version = written.newestVersion && toVersion(written.newestVersion)
+          return {
+            status: 200,
+            envelope: ok(context, { message: 'Availability updated' }, { newest_version }),
+          }
         })
         if (isCompactionDue) app.outbox.wake()
         return response

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { daysBetween, isCalendarDate, toTimestamp } from '../../core/clock.ts'
+import { toVersion } from '../../host-clock/format.ts'
 import { maxBulkItems } from '../../http/input/schema/fields.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { inSnapshot } from '../../platform/mongo/turns/transactions.ts'
@@ -107,6 +108,7 @@ export function serializeRow(row: StoredRow): AvailabilityRowResponse {
     available: row.available,
     start_date: row.start_date,
     end_date: row.end_date,
+    as_of: row.as_of && toVersion(row.as_of),
     updated_at: toTimestamp(row.updated_at),
   }
 }

@@ -7,10 +7,12 @@ import {
   dateInQuery,
   idInBody,
   idInQuery,
+  optional,
   output,
   requestObject,
   requiredDate,
   responseObject,
+  text,
   withDescription,
   withTitle,
 } from '../../http/input/schema/fields.ts'
@@ -23,6 +25,10 @@ const AvailabilityItem = withTitle(
     available: withDescription('Number of units left on each day of the range; 0 closes the range', count()),
     start_date: requiredDate('First day of the range'),
     end_date: requiredDate('Last day of the range, inclusive'),
+    as_of: optional(
+      text(255, { format: 'version', whenBlank: 'invalid', example: '2026-11-20 12:00:05' }),
+      '`version` of the booking feed up to which the count is informed: where the feed ended when it was read to its end. Bookings made later count against the range, however late this request arrives. If absent or null, those made after this write count',
+    ),
   }),
 )
 export type AvailabilityItem = Static<typeof AvailabilityItem>
@@ -34,6 +40,14 @@ export const AvailabilityWrite = withTitle(
     isValidAt('data') ? data.flatMap((item, index) => orderProblems(item, `data.${index}`, isValidAt)) : [],
   ),
 )
+
+/** The `meta` fields of a write's response. */
+export const availabilityMeta = {
+  newest_version: output.textOrNull(
+    "Version of the host's newest booking when the write was applied; null without bookings. If it is later than the feed that the counts were computed from, a booking has come in between",
+    'version',
+  ),
+}
 
 function orderProblems(item: AvailabilityItem, at: string, isValidAt: (path: string) => boolean): Problem[] {
   const path = `${at}.end_date`
@@ -71,11 +85,15 @@ export const AvailabilityRow = withTitle(
     listing_id: output.integer('Id of the listing', 'id'),
     room_type_id: output.integer('Id of the room type', 'id'),
     available: output.integer(
-      'Number of units left on each day of the range at the time it was written',
+      'Number of units left on each day of the range at the time it was written, or at `as_of`',
       'count',
     ),
     start_date: output.date('First day of the range'),
     end_date: output.date('Last day of the range, inclusive'),
+    as_of: output.textOrNull(
+      '`version` of the booking feed up to which `available` is informed, as it was written; null if none was sent',
+      'version',
+    ),
     updated_at: output.timestamp('Time at which the range was written'),
   }),
 )

@@ -189,6 +189,17 @@ export async function saveCompacted(db: Db, session: Session, compacted: RoomTyp
   await setFields(availabilityCompactedModel(db), session, compacted.map(ofRoomType), { upsert: true })
 }
 
+/**
+ * Clears `as_of` of all hosts' rows after a restore (decisions §8): the versions that were lost are assigned to other
+ * bookings or to none.
+ */
+export async function clearAsOf(db: Db): Promise<void> {
+  const rows = { $set: { 'rows.$[].as_of': null } }
+  await availabilityBlockModel(db).collection.updateMany({ 'rows.as_of': { $ne: null } }, rows)
+  const totals = { $set: { newest_as_of: null } }
+  await availabilityWrittenModel(db).collection.updateMany({ newest_as_of: { $ne: null } }, totals)
+}
+
 function ofRoomType({ owner_id, room_type_id, ...set }: RoomTypeWritten | RoomTypeCompacted) {
   return { filter: { owner_id, room_type_id }, set }
 }
