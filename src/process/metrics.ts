@@ -11,7 +11,7 @@ import {
 } from 'prom-client'
 import type { RequestMetrics } from '../http/context.ts'
 import { roots } from '../http/roots.ts'
-import { calendarErrors } from '../inventory/calendars/model.ts'
+import { calendarErrors } from '../inventory/calendars/words.ts'
 import { type Counts, joinExchange, type Membership } from './worker-metrics.ts'
 
 let ofProcess: Metric[] | undefined

@@ -1,4 +1,5 @@
 import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { readAddress } from './address.ts'
 import type { StoredCalendar } from './model.ts'
 import {
   changeCalendars,
@@ -156,12 +157,6 @@ function newAddress(
 /** Returns the fields that say when a calendar that nobody reads is due; null for never. */
 function dueAt(time: Date | null): Pick<StoredCalendar, 'next_read_at' | 'claim' | 'claimable_at'> {
   return { next_read_at: time, claim: null, claimable_at: time }
-}
-
-/** Returns the address at which a calendar is read: `webcal:` is read as `https:`. Null if it is no web address. */
-export function readAddress(url: string): URL | null {
-  const parsed = URL.parse(url.trim().replace(/^webcal:/i, 'https:'))
-  return parsed?.protocol === 'https:' || parsed?.protocol === 'http:' ? parsed : null
 }
 
 function originOf(url: string): string {

@@ -2,7 +2,8 @@ import { notFound } from '../../core/errors.ts'
 import { type PageRequest, skipOf } from '../../http/input/pagination.ts'
 import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
-import { type CalendarStatus, calendarModel, type StoredCalendar } from './model.ts'
+import { calendarModel, type StoredCalendar } from './model.ts'
+import type { CalendarStatus } from './words.ts'
 
 /** How long a claim of a process counts, so that a killed process's calendar is due again within 2 minutes. */
 const claimMilliseconds = 120_000

@@ -6,7 +6,7 @@ import { pageQuery, pagination, toPageRequest } from '../../http/input/paginatio
 import { output, requestObject } from '../../http/input/schema/fields.ts'
 import type { Caller, Unchecked } from '../../http/request.ts'
 import { routes } from '../../http/route.ts'
-import { ListingCreate, ListingPatch } from './fields.ts'
+import { listingCreate, listingPatch } from './fields.ts'
 import { countListings, type ListingQuery, listingQuery } from './list-store.ts'
 import { type ListingWrite, patchListing, sentListings } from './listing-write.ts'
 import { recognizableIn } from './match.ts'
@@ -50,7 +50,7 @@ export function listingRoutes(app: AppContext) {
           idempotent: true,
           errors: ['listing_conflict'],
         },
-        body: ListingCreate,
+        body: listingCreate(app.config.webhooksAllowPrivate),
         // Called only if the body has unknown or read-only fields. The listing is looked up before the write, because
         // with `Prefer: handling=strict` such a request is refused without writing anything.
         current: async ({ caller, body }) => {
@@ -79,7 +79,7 @@ export function listingRoutes(app: AppContext) {
           body: 'json',
           errors: ['not_found', 'listing_conflict'],
         },
-        body: ListingPatch,
+        body: listingPatch(app.config.webhooksAllowPrivate),
         current: ({ caller, params }) => read(caller, params.id),
         response: { 200: ListingWriteResult },
         detail: { operationId: 'updateListing', summary: 'Update a listing' },

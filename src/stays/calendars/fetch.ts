@@ -1,9 +1,10 @@
 import { toDay } from '../../core/clock.ts'
 import type { AppContext } from '../../http/context.ts'
 import { userAgentOf } from '../../http/user-agent.ts'
-import { readAddress } from '../../inventory/calendars/addresses.ts'
+import { readAddress } from '../../inventory/calendars/address.ts'
 import { type CalendarFile, readCalendarFile } from '../../inventory/calendars/file/read.ts'
-import type { CalendarError, StoredCalendar } from '../../inventory/calendars/model.ts'
+import type { StoredCalendar } from '../../inventory/calendars/model.ts'
+import type { CalendarError } from '../../inventory/calendars/words.ts'
 import { type FileAnswer, type FileRequest, fetchFile } from '../../platform/outgoing/file.ts'
 import { toCountryCode } from '../bookings/country.ts'
 

@@ -12,7 +12,7 @@ import {
   text,
   withTitle,
 } from '../../http/input/schema/fields.ts'
-import { calendarErrors, calendarStatuses, skipReasons } from '../../inventory/calendars/model.ts'
+import { calendarErrors, calendarStatuses, skipReasons } from '../../inventory/calendars/words.ts'
 
 export const defaultPerPage = 100
 
