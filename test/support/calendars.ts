@@ -70,7 +70,11 @@ export async function listingWithCalendars(
 ): Promise<ListingWithCalendars> {
   const { password: _, ...guest } = await readFixture('users/maria')
   const user = await actor.send('POST', `${prefix}/users`, { body: guest })
-  const rooms = urls.map((ical, index) => ({ id: `r${index}`, name: `Room ${index}`, availability: { ical } }))
+  const rooms = urls.map((ical, index) => ({
+    id: `r${index}`,
+    name: `Room ${index}`,
+    availability: { ical },
+  }))
   const body = {
     original_id: crypto.randomUUID(),
     name: 'House',

@@ -78,7 +78,7 @@ export type OwnIds = Record<string, string | number>
 
 /** Creates one resource for every kind of id in a path. A new kind of resource needs an entry here. */
 export async function makeOwnIds(actor: Actor, prefix: Prefix): Promise<OwnIds> {
-  const { booking_id, listing_id, room_type_id, user_id } = await seedBooking(actor, prefix)
+  const { booking_id, listing_id, room_type_id, user_id, listing } = await seedBooking(actor, prefix)
   const provider = `${prefix}/integrations/provider_one`
   const data = [{ listing_id, room_type_id, base_price: 5 }]
   const rates = await actor.send('POST', `${provider}/rates`, { body: { data } })
@@ -89,6 +89,7 @@ export async function makeOwnIds(actor: Actor, prefix: Prefix): Promise<OwnIds> 
   const delivery = (await actor.send('POST', `${prefix}/webhooks/${webhook}/test`)).body.data.id
   return {
     bookings: booking_id,
+    calendars: listing.room_types[0].rooms[0].id,
     listings: listing_id,
     room_types: room_type_id,
     users: user_id,

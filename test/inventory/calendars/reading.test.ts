@@ -1,19 +1,11 @@
 import { afterAll, expect, test } from 'vitest'
 import { testApp } from '../../support/app.ts'
-import {
-  calendarOf,
-  dayFromNow,
-  listingWithCalendars,
-  startCalendarServer,
-} from '../../support/calendars.ts'
+import { calendarOf, dayFromNow, listingWithCalendars, startCalendarServer } from '../../support/calendars.ts'
 import { ownDatabase } from '../../support/databases.ts'
 
-let ahead = 0
+const ahead = 0
 const clock = () => new Date(Date.now() + ahead * 1000)
-const service = await testApp(
-  { MONGODB_URL: await ownDatabase(), WEBHOOKS_ALLOW_PRIVATE: 'on' },
-  clock,
-)
+const service = await testApp({ MONGODB_URL: await ownDatabase(), WEBHOOKS_ALLOW_PRIVATE: 'on' }, clock)
 const actor = await service.actor()
 const server = startCalendarServer((stop) => afterAll(() => stop().then(() => {})))
 const base = '/v1/integrations/provider_one/calendars'
