@@ -69,7 +69,9 @@ export async function listingWithCalendars(
   prefix: '/v1' | '/sandbox' = '/v1',
 ): Promise<ListingWithCalendars> {
   const { password: _, ...guest } = await readFixture('users/maria')
-  const user = await actor.send('POST', `${prefix}/users`, { body: guest })
+  const user = await actor.send('POST', `${prefix}/users`, {
+    body: { ...guest, email: `${crypto.randomUUID()}@example.com` },
+  })
   const rooms = urls.map((ical, index) => ({
     id: `r${index}`,
     name: `Room ${index}`,
