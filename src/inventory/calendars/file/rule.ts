@@ -93,7 +93,7 @@ export function readRule(text: string): Rule | 'dates' | 'frequency' {
 
 function readUntil(text: string | undefined): Moment | null | 'dates' {
   if (text === undefined) return null
-  return readMoment(text, new Map()) ?? 'dates'
+  return readMoment(text, { head: '', value: text }) ?? 'dates'
 }
 
 function readWhole(text: string | undefined, least: number): number | null | 'frequency' {
