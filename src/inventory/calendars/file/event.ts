@@ -1,5 +1,13 @@
 import { daySeconds, lastDay } from './days.ts'
-import { type Moment, readDuration, readMoment, readProperty, readTimes } from './property.ts'
+import {
+  type Moment,
+  type Property,
+  parameterOf,
+  readDuration,
+  readMoment,
+  readProperty,
+  readTimes,
+} from './property.ts'
 import { type Rule, readRule } from './rule.ts'
 
 /** Why an event is left out, while the rest of its file counts (decisions §31). */
@@ -84,7 +92,8 @@ export function readEvent(
   // An event that takes nothing is left out only as far as it replaces nothing, and has no reason to be listed.
   if (!blocks && !replaces?.moment) return null
   const uid = readUid(lines)
-  const replacesLater = replaces?.parameters.get('RANGE')?.toUpperCase() === 'THISANDFUTURE'
+  const range = replaces ? parameterOf(replaces.property, 'RANGE') : null
+  const replacesLater = range?.toUpperCase() === 'THISANDFUTURE'
   const start = readOnly(lines, 'DTSTART')
   if (!blocks && replaces?.moment) {
     return {
@@ -137,7 +146,7 @@ export function readBusyTimes(
 ): BusyTimes | SkipReason | null {
   if (calendar.method === 'CANCEL') return null
   const busy = (lines.get('FREEBUSY') ?? []).filter((text) => {
-    return readTimes(text).parameters.get('FBTYPE')?.toUpperCase() !== 'FREE'
+    return parameterOf(readTimes(text), 'FBTYPE')?.toUpperCase() !== 'FREE'
   })
   const stretches = readStretches(busy)
   if (stretches === 'dates') return stretches
@@ -162,14 +171,11 @@ function readUid(lines: EventLines): string | null {
 }
 
 /** Returns null if there is no such property, and a null moment if it cannot be read. */
-function readOnly(
-  lines: EventLines,
-  name: string,
-): { moment: Moment | null; parameters: ReadonlyMap<string, string> } | null {
+function readOnly(lines: EventLines, name: string): { moment: Moment | null; property: Property } | null {
   const text = lines.get(name)?.[0]
   if (text === undefined) return null
-  const { parameters, value } = readTimes(text)
-  return { moment: readMoment(value, parameters), parameters }
+  const property = readTimes(text)
+  return { moment: readMoment(property.value, property), property }
 }
 
 function readEnd(lines: EventLines): End | null | 'dates' {
@@ -185,10 +191,10 @@ function readEnd(lines: EventLines): End | null | 'dates' {
 function readMoments(lines: string[] = []): Moment[] | 'dates' {
   const moments: Moment[] = []
   for (const text of lines) {
-    const { parameters, value } = readTimes(text)
-    for (const item of value.split(',')) {
+    const property = readTimes(text)
+    for (const item of property.value.split(',')) {
       if (item.trim() === '') continue
-      const moment = readMoment(item, parameters)
+      const moment = readMoment(item, property)
       if (!moment) return 'dates'
       moments.push(moment)
     }
@@ -200,10 +206,10 @@ function readMoments(lines: string[] = []): Moment[] | 'dates' {
 function readStretches(lines: string[] = []): Stretch[] | 'dates' {
   const stretches: Stretch[] = []
   for (const text of lines) {
-    const { parameters, value } = readTimes(text)
-    for (const item of value.split(',')) {
+    const property = readTimes(text)
+    for (const item of property.value.split(',')) {
       if (item.trim() === '') continue
-      const stretch = readStretch(item, parameters)
+      const stretch = readStretch(item, property)
       if (!stretch) return 'dates'
       stretches.push(stretch)
     }
@@ -211,12 +217,12 @@ function readStretches(lines: string[] = []): Stretch[] | 'dates' {
   return stretches
 }
 
-function readStretch(text: string, parameters: ReadonlyMap<string, string>): Stretch | null {
+function readStretch(text: string, property: Property): Stretch | null {
   const [from = '', to, ...rest] = text.split('/')
-  const start = readMoment(from, parameters)
+  const start = readMoment(from, property)
   if (!start || rest.length > 0) return null
   if (to === undefined) return { start, end: null }
-  const moment = readMoment(to, parameters)
+  const moment = readMoment(to, property)
   if (moment) return { start, end: { moment } }
   const seconds = readDuration(to)
   return seconds === null || seconds < 0 ? null : { start, end: { seconds } }

@@ -8,7 +8,35 @@ export const maxTextBytes = 256 * 1024
 /** Parts of a folded line that are looked at before the caller may rest. */
 const partsPerLook = 512
 
-const nameEnds = /[:;]/
+const colon = 58
+const semicolon = 59
+const upperA = 65
+const lowerA = 97
+const lowerZ = 122
+
+/** The properties that count in any component. */
+const names = [
+  'BEGIN',
+  'END',
+  'DTSTART',
+  'DTEND',
+  'UID',
+  'DURATION',
+  'EXDATE',
+  'FREEBUSY',
+  'METHOD',
+  'RDATE',
+  'RECURRENCE-ID',
+  'REFRESH-INTERVAL',
+  'RRULE',
+  'STATUS',
+  'TRANSP',
+  'TZID',
+  'TZOFFSETTO',
+  'X-PUBLISHED-TTL',
+  'X-WR-TIMEZONE',
+]
+const longestName = Math.max(...names.map((name) => name.length))
 
 /**
  * Reads a file's lines, unfolded (RFC 5545, section 3.1). Lines end with CRLF or LF, blank ones do not count, and a line
@@ -69,14 +97,38 @@ export class Lines {
     return false
   }
 
-  /** Returns the property's name in upper case, or an empty string if the line has none. Only of a complete line. */
+  /**
+   * Returns the property's name in upper case, or an empty string if it is none of {@link names} or the line has none. Only
+   * of a complete line.
+   */
   name(): string {
-    const head = this.bytes.toString('latin1', this.start, Math.min(this.firstEnd, this.start + 32))
-    const end = head.search(nameEnds)
-    if (end >= 0) return head.slice(0, end).toUpperCase()
+    const { bytes, start } = this
+    const most = Math.min(this.firstEnd, start + longestName + 1)
+    let end = start
+    while (end < most && bytes[end] !== colon && bytes[end] !== semicolon) end += 1
+    if (end < most) return this.nameUntil(end)
     if (this.end === this.firstEnd) return ''
+    // The line is folded within its name.
     const unfolded = this.text() ?? ''
-    return unfolded.slice(0, Math.max(0, unfolded.search(nameEnds))).toUpperCase()
+    return unfolded.slice(0, Math.max(0, unfolded.search(/[:;]/))).toUpperCase()
+  }
+
+  /** Compares bytes, because most lines do not count and need not become text. */
+  private nameUntil(end: number): string {
+    const length = end - this.start
+    for (const name of names) {
+      if (name.length === length && this.beginsWith(name)) return name
+    }
+    return ''
+  }
+
+  private beginsWith(name: string): boolean {
+    for (let index = 0; index < name.length; index += 1) {
+      const byte = this.bytes[this.start + index] ?? 0
+      const isLowerCase = byte >= lowerA && byte <= lowerZ
+      if ((isLowerCase ? byte - lowerA + upperA : byte) !== name.charCodeAt(index)) return false
+    }
+    return true
   }
 
   /** Returns the line, or null if it is longer than {@link maxTextBytes}. Only of a complete line. */

@@ -1,8 +1,9 @@
 import { dayNumber, daySeconds, daysInMonth } from './days.ts'
 
-/** A property of a component: its parameters, with names in upper case, and its value. */
+/** A property of a component. */
 export interface Property {
-  parameters: ReadonlyMap<string, string>
+  /** Its name and parameters. */
+  head: string
   value: string
 }
 
@@ -16,70 +17,89 @@ export interface Moment {
   zone: string | null
 }
 
-/** Reads a line of the form `NAME;PARAMETER=value;PARAMETER="value":value`. */
+/** Cuts a line of the form `NAME;PARAMETER=value;PARAMETER="value":value`. */
 export function readProperty(line: string): Property {
-  const colon = line.indexOf(':')
-  const semicolon = line.indexOf(';')
-  const hasParameters = semicolon >= 0 && semicolon < colon
-  if (!hasParameters) return { parameters: noParameters, value: line.slice(colon + 1).trim() }
-  const parameters = new Map<string, string>()
-  let begin = semicolon + 1
-  let isQuoted = false
-  for (let index = begin; index < line.length; index += 1) {
-    const character = line[index]
-    if (character === '"') isQuoted = !isQuoted
-    if (isQuoted || (character !== ';' && character !== ':')) continue
-    addParameter(parameters, line.slice(begin, index))
-    begin = index + 1
-    if (character === ':') break
-  }
-  return { parameters, value: line.slice(begin).trim() }
-}
-
-const noParameters: ReadonlyMap<string, string> = new Map()
-
-function addParameter(parameters: Map<string, string>, text: string): void {
-  const equals = text.indexOf('=')
-  if (equals < 0) return
-  const value = text.slice(equals + 1).replaceAll('"', '')
-  parameters.set(text.slice(0, equals).trim().toUpperCase(), value.trim())
+  const quote = line.indexOf('"')
+  let colon = line.indexOf(':')
+  if (quote >= 0 && quote < colon) colon = firstOutsideQuotes(line, ':')
+  if (colon < 0) return { head: line, value: '' }
+  return { head: line.slice(0, colon), value: line.slice(colon + 1).trim() }
 }
 
 /**
- * Reads a line whose value has dates or times, which have no colon. So the value begins at the last one: some senders
+ * Cuts a line whose value has dates or times, which have no colon. So the value begins at the last one: some senders
  * write names of zones that have a colon, such as `TZID=(UTC+01:00) Berlin`, without quotes.
  */
 export function readTimes(line: string): Property {
   const colon = line.lastIndexOf(':')
-  const first = line.indexOf(':')
-  if (colon === first) return readProperty(line)
-  const head = line.slice(0, colon)
-  const parameters = new Map(readProperty(`${head}:`).parameters)
-  const zone = /;TZID=([^";]*)$/i.exec(head)?.[1]
-  if (zone !== undefined) parameters.set('TZID', zone.trim())
-  return { parameters, value: line.slice(colon + 1).trim() }
+  return { head: line.slice(0, Math.max(0, colon)), value: line.slice(colon + 1).trim() }
 }
 
-const time = /^(\d{4})(\d{2})(\d{2})(?:T(\d{2})(\d{2})(\d{2})(Z)?)?$/i
+function firstOutsideQuotes(text: string, character: string, from = 0): number {
+  let isQuoted = false
+  for (let index = from; index < text.length; index += 1) {
+    if (text[index] === '"') isQuoted = !isQuoted
+    if (!isQuoted && text[index] === character) return index
+  }
+  return -1
+}
+
+/** Returns a parameter's value without its quotes, or null if the property lacks it. The name is in upper case. */
+export function parameterOf({ head }: Property, name: string): string | null {
+  let begin = head.indexOf(';') + 1
+  while (begin > 0) {
+    const found = firstOutsideQuotes(head, ';', begin)
+    const parameter = head.slice(begin, found < 0 ? head.length : found)
+    const equals = parameter.indexOf('=')
+    const isNamed = parameter.slice(0, Math.max(0, equals)).trim().toUpperCase() === name
+    if (isNamed)
+      return parameter
+        .slice(equals + 1)
+        .replaceAll('"', '')
+        .trim()
+    begin = found + 1
+  }
+  return null
+}
 
 /**
  * Reads a date or a time, such as `20261205`, `20261205T150000` or `20261205T140000Z`. Eight digits are a date, with or
  * without `VALUE=DATE`, and of a time that is said to be a date only the date counts. Returns null if it is none.
+ *
+ * @param property whose value it is, or a part of it
  */
-export function readMoment(text: string, parameters: ReadonlyMap<string, string>): Moment | null {
-  const parts = time.exec(text.trim())
-  if (!parts) return null
-  const [, year, month, day, hour, minute, second, isUtc] = parts
-  const date = validDay(Number(year), Number(month), Number(day))
-  if (date === null) return null
-  if (hour === undefined) return { form: 'date', seconds: date * daySeconds, zone: null }
-  const isTime = Number(hour) < 24 && Number(minute) < 60 && Number(second) <= 60
-  if (!isTime) return null
-  if (parameters.get('VALUE')?.toUpperCase() === 'DATE')
-    return { form: 'date', seconds: date * daySeconds, zone: null }
-  const seconds = date * daySeconds + Number(hour) * 3600 + Number(minute) * 60 + Number(second)
-  if (isUtc !== undefined) return { form: 'utc', seconds, zone: null }
-  return { form: 'wall', seconds, zone: parameters.get('TZID') ?? null }
+export function readMoment(sent: string, property: Property): Moment | null {
+  const text = sent.trim()
+  const day = validDay(digitsAt(text, 0, 4), digitsAt(text, 4, 2), digitsAt(text, 6, 2))
+  if (day === null) return null
+  const midnight = day * daySeconds
+  if (text.length === 8) return { form: 'date', seconds: midnight, zone: null }
+  const hour = digitsAt(text, 9, 2)
+  const minute = digitsAt(text, 11, 2)
+  const second = digitsAt(text, 13, 2)
+  const isTime = isLetter(text[8], 'T') && hour >= 0 && hour < 24 && minute >= 0 && minute < 60 && second >= 0
+  const isUtc = text.length === 16 && isLetter(text[15], 'Z')
+  if (!isTime || second > 60 || !(isUtc || text.length === 15)) return null
+  const isDate = parameterOf(property, 'VALUE')?.toUpperCase() === 'DATE'
+  if (isDate) return { form: 'date', seconds: midnight, zone: null }
+  const seconds = midnight + hour * 3600 + minute * 60 + second
+  if (isUtc) return { form: 'utc', seconds, zone: null }
+  return { form: 'wall', seconds, zone: parameterOf(property, 'TZID') }
+}
+
+/** Returns the number that digits of a text form, or a number below 0 if one of them is no digit. */
+function digitsAt(text: string, start: number, length: number): number {
+  let number = 0
+  for (let index = start; index < start + length; index += 1) {
+    const digit = text.charCodeAt(index) - 48
+    if (!(digit >= 0 && digit <= 9)) return -1
+    number = number * 10 + digit
+  }
+  return number
+}
+
+function isLetter(character: string | undefined, letter: string): boolean {
+  return character?.toUpperCase() === letter
 }
 
 function validDay(year: number, month: number, day: number): number | null {

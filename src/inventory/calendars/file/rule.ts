@@ -93,7 +93,7 @@ export function readRule(text: string): Rule | 'dates' | 'frequency' {
 
 function readUntil(text: string | undefined): Moment | null | 'dates' {
   if (text === undefined) return null
-  return readMoment(text, new Map()) ?? 'dates'
+  return readMoment(text, { head: '', value: text }) ?? 'dates'
 }
 
 function readWhole(text: string | undefined, least: number): number | null | 'frequency' {
@@ -182,7 +182,7 @@ function isInNamedMonths(rule: Rule, day: number): boolean {
 function* weeks(rule: Rule, start: number, from: number): Generator<Candidates> {
   const weekOf = (day: number) => Math.floor((day + 3 - rule.weekStart) / 7)
   const first = firstInStep(weekOf(start), weekOf(from), rule.interval)
-  const named = rule.weekdays.length > 0 ? rule.weekdays.map((day) => day.weekday) : [weekday(start)]
+  const named = weekdaysOf(rule, start)
   for (let week = first; ; week += rule.interval) {
     const begins = week * 7 - 3 + rule.weekStart
     const candidates: number[] = []
@@ -191,6 +191,12 @@ function* weeks(rule: Rule, start: number, from: number): Generator<Candidates> 
     }
     yield { begins, candidates }
   }
+}
+
+/** Returns the weekdays of a weekly rule. RFC 5545 wants no days of the month here; if there are some, they count. */
+function weekdaysOf({ weekdays, monthDays }: Rule, start: number): number[] {
+  if (weekdays.length > 0) return weekdays.map((day) => day.weekday)
+  return monthDays.length > 0 ? [0, 1, 2, 3, 4, 5, 6] : [weekday(start)]
 }
 
 function* months(rule: Rule, start: number, from: number): Generator<Candidates> {
