@@ -96,8 +96,7 @@ export class FileBody {
   }
 
   private endMessage(): void {
-    if (!this.message.complete) this.finish('cut')
-    else if (this.decoder) this.decoder.end()
+    if (this.decoder) this.decoder.end()
     else this.finish(this.decoded.take())
   }
 

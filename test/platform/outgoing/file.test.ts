@@ -261,6 +261,11 @@ test.concurrent.for([
     'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n',
     '1\r\na\r\n'.repeat(1000),
   ],
+  [
+    'chunks of one byte with a long extension',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n',
+    `1;x=${'y'.repeat(2000)}\r\na\r\n`,
+  ],
 ] as const)('%s is read up to the limit', async ([, head, piece], { onTestFinished }) => {
   let written = 0
   const { url } = await serve(onTestFinished, (socket) => {
