@@ -155,12 +155,13 @@ class BoundedBytes {
   /** Returns the bytes and forgets them. */
   take(): Uint8Array {
     const taken = new Uint8Array(this.buffer.transfer(this.length))
-    this.clear()
+    this.buffer = new ArrayBuffer(0)
+    this.length = 0
     return taken
   }
 
   clear(): void {
-    this.buffer = this.buffer.detached ? new ArrayBuffer(0) : this.buffer.transfer(0)
+    this.buffer = this.buffer.transfer(0)
     this.length = 0
   }
 }
