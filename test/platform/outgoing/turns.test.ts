@@ -1,10 +1,13 @@
-import { expect, test, vi } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
+import { openMongo } from '../../../src/platform/mongo/connection.ts'
+import { acquireLease, isAnyLeaseHeld } from '../../../src/platform/mongo/turns/lease.ts'
 import { LeasedSlots } from '../../../src/platform/mongo/turns/slots.ts'
 import { OriginTurns, type Pace, type Turn } from '../../../src/platform/outgoing/turns.ts'
 import { MemorySlots } from '../../../src/platform/slots.ts'
-import { testApp } from '../../support/app.ts'
+import { ownDatabase } from '../../support/databases.ts'
 
-const { db } = (await testApp()).live
+const db = await openMongo(await ownDatabase())
+afterAll(() => db.close())
 
 const pace: Pace = { name: 'test', limit: 4, requestMilliseconds: 20_000, answerMilliseconds: null }
 const url = 'https://files.example.com/a'
@@ -90,4 +93,16 @@ test('wait() returns null once its time has passed', async () => {
   const turns = new OriginTurns(new MemorySlots(), pace)
   await turns.take(url, 4)
   expect(await turns.wait(url, 250)).toBeNull()
+})
+
+test('a turn of a process that has stopped does not look like a running service', async () => {
+  const { clock, one, at } = twoProcesses()
+  const now = new Date(clock.now)
+  const [turn] = await one.take(at, 1)
+  expect({ turn: turn?.isFresh(), isHeld: await isAnyLeaseHeld(db, now) }).toEqual({
+    turn: true,
+    isHeld: false,
+  })
+  await acquireLease(db, { name: 'work', owner: 'process' }, now, new Date(clock.now + 1000))
+  expect(await isAnyLeaseHeld(db, now)).toBe(true)
 })
