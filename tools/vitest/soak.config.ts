@@ -3,7 +3,11 @@ import { soakFactor } from '../../test/support/soak.ts'
 import { shared } from './shared.ts'
 
 /** Files that measure times so short that nothing else may run at the same time. */
-const alone = ['test/soak/faults/redis-outage.test.ts', 'test/soak/webhooks/origin-turns.test.ts']
+const alone = [
+  'test/soak/faults/redis-outage.test.ts',
+  'test/soak/webhooks/origin-turns.test.ts',
+  'test/soak/platform/outgoing-turns.test.ts',
+]
 
 /**
  * Files whose times are too long to be distorted by a neighbour, but too short for a machine that is kept busy. They

@@ -1,6 +1,6 @@
 import type * as http from 'node:http'
 import type { Transform } from 'node:stream'
-import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
+import { createGunzip, createInflate, createInflateRaw } from 'node:zlib'
 
 /** A body's bytes, or why there are none. */
 export type ReadBody = Uint8Array | 'too_large' | 'cut'
@@ -12,12 +12,14 @@ export interface BodyLimits {
   maxDecompressedBytes: number
 }
 
-/** Decoders of content, by the encoding's name. Each decodes a stream, so that no body is decoded beyond its limit. */
+/**
+ * Decoders of content, by the encoding's name. Each decodes a stream, so that no body is decoded beyond its limit. There
+ * is none for Brotli and Zstandard, whose windows take up to 16 MiB and more for each body, whatever its size.
+ */
 const decoders: Record<string, (first: Buffer) => Transform> = {
   gzip: () => createGunzip(),
   'x-gzip': () => createGunzip(),
   deflate: (first) => (isZlib(first) ? createInflate() : createInflateRaw()),
-  br: () => createBrotliDecompress(),
 }
 
 /** Some servers send a bare DEFLATE stream as `deflate`. The first byte of a zlib stream names its method, 8. */
@@ -96,8 +98,7 @@ export class FileBody {
   }
 
   private endMessage(): void {
-    if (!this.message.complete) this.finish('cut')
-    else if (this.decoder) this.decoder.end()
+    if (this.decoder) this.decoder.end()
     else this.finish(this.decoded.take())
   }
 
@@ -127,37 +128,40 @@ const firstBytes = 64 * 1024
 
 /**
  * Bytes up to a limit, in one buffer that grows. The pieces are copied, because each could keep a much larger buffer
- * alive.
+ * alive. Whatever is no longer needed is freed at once (`transfer`), because a garbage collector notices large buffers
+ * late: four bodies at a time would take hundreds of MiB instead of a few.
  */
 class BoundedBytes {
-  private bytes = Buffer.alloc(0)
+  private buffer = new ArrayBuffer(0)
   private length = 0
 
   constructor(private readonly limit: number) {}
 
   /** Returns false if there are more bytes than allowed. */
-  add(piece: Buffer): boolean {
+  add(piece: Uint8Array): boolean {
     const length = this.length + piece.length
     if (length > this.limit) return false
-    if (length > this.bytes.length) this.grow(length)
-    this.bytes.set(piece, this.length)
+    if (length > this.buffer.byteLength) this.grow(length)
+    new Uint8Array(this.buffer).set(piece, this.length)
     this.length = length
     return true
   }
 
   private grow(length: number): void {
-    const doubled = Math.max(length, this.bytes.length * 2, firstBytes)
-    const grown = Buffer.allocUnsafeSlow(Math.min(doubled, this.limit))
-    grown.set(this.bytes.subarray(0, this.length))
-    this.bytes = grown
+    const doubled = Math.max(length, this.buffer.byteLength * 2, firstBytes)
+    this.buffer = this.buffer.transfer(Math.min(doubled, this.limit))
   }
 
+  /** Returns the bytes and forgets them. */
   take(): Uint8Array {
-    return this.bytes.subarray(0, this.length)
+    const taken = new Uint8Array(this.buffer.transfer(this.length))
+    this.buffer = new ArrayBuffer(0)
+    this.length = 0
+    return taken
   }
 
   clear(): void {
-    this.bytes = Buffer.alloc(0)
+    this.buffer = this.buffer.transfer(0)
     this.length = 0
   }
 }

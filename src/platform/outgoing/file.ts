@@ -142,7 +142,7 @@ async function fetchInTurn(
   turn?.begin()
   try {
     const { url, allowsPrivate, lookup, ca } = request
-    const headers = { ...request.headers, 'accept-encoding': 'gzip, deflate, br' }
+    const headers = { ...request.headers, 'accept-encoding': 'gzip, deflate' }
     const sent = sendRequest(
       {
         url,

@@ -96,7 +96,7 @@ test.concurrent('fetchFile() asks with the headers it was given, returns the fil
   const [first = '', second = ''] = requests
   expect(first).toMatch(/^GET \/a%20b\.ics\?s=secret HTTP\/1\.1\r\n/)
   expect(first).toMatch(/\r\nx-one: 1\r\n/)
-  expect(first).toMatch(/\r\naccept-encoding: gzip, deflate, br\r\n/i)
+  expect(first).toMatch(/\r\naccept-encoding: gzip, deflate\r\n/i)
   expect(first).toMatch(/\r\nconnection: close\r\n/i)
   expect(first).not.toMatch(/content-length|transfer-encoding/i)
   expect(second).toMatch(/\r\nif-none-match: W\/"a-1"\r\n/i)
@@ -154,7 +154,6 @@ test.concurrent.for([
   ['X-GZIP', gzipSync(file)],
   ['deflate', deflateSync(file)],
   ['deflate', deflateRawSync(file)],
-  ['br', brotliCompressSync(file)],
 ] as const)('a body with the encoding %s is decoded', async ([encoding, body], { onTestFinished }) => {
   const bytes = response('200 OK', [`Content-Encoding: ${encoding}`], body)
   const { url } = await serve(onTestFinished, reply(bytes))
@@ -169,15 +168,15 @@ test.concurrent.for([
 })
 
 test.concurrent.for([
-  ['an unknown encoding', ['Content-Encoding: zstd'], file],
+  ['an encoding that was not asked for', ['Content-Encoding: br'], brotliCompressSync(file)],
   ['two encodings', ['Content-Encoding: gzip, br'], file],
   ['an encoding that is a name of an object', ['Content-Encoding: constructor'], file],
   ['a body that is not encoded as it says', ['Content-Encoding: gzip'], file],
   ['a compressed body without its end', ['Content-Encoding: gzip'], gzipSync(file).subarray(0, -6)],
   [
-    'a compressed body without its last bytes',
-    ['Content-Encoding: br'],
-    brotliCompressSync(file).subarray(0, -1),
+    'a compressed body without its checksum',
+    ['Content-Encoding: deflate'],
+    deflateSync(file).subarray(0, -1),
   ],
   ['a compressed body of no bytes', ['Content-Encoding: gzip'], ''],
 ] as const)('%s is read as nothing, and never as a part', async ([, headers, body], { onTestFinished }) => {
@@ -240,13 +239,9 @@ test.concurrent('a body may have as many bytes as are allowed, as sent and decod
   expect(await answerTo([], Buffer.alloc(100_000))).toBe(100_000)
   expect(await answerTo([], Buffer.alloc(100_001))).toEqual(failed('too_large', 200))
   const gzip = ['Content-Encoding: gzip']
-  const brotli = ['Content-Encoding: br']
   expect(await answerTo(gzip, gzipSync(Buffer.alloc(400_000)))).toBe(400_000)
   expect(await answerTo(gzip, gzipSync(Buffer.alloc(400_001)))).toEqual(failed('too_large', 200))
-  expect(await answerTo(brotli, brotliCompressSync(Buffer.alloc(400_000)))).toBe(400_000)
-  expect(await answerTo(brotli, brotliCompressSync(Buffer.alloc(50_000_000)))).toEqual(
-    failed('too_large', 200),
-  )
+  expect(await answerTo(gzip, gzipSync(Buffer.alloc(50_000_000)))).toEqual(failed('too_large', 200))
 })
 
 test.concurrent.for([
@@ -260,6 +255,11 @@ test.concurrent.for([
     'chunks of one byte each',
     'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n',
     '1\r\na\r\n'.repeat(1000),
+  ],
+  [
+    'chunks of one byte with a long extension',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n',
+    `1;x=${'y'.repeat(2000)}\r\na\r\n`,
   ],
 ] as const)('%s is read up to the limit', async ([, head, piece], { onTestFinished }) => {
   let written = 0

@@ -1,6 +1,6 @@
 import type { Slot, Slots } from '../../slots.ts'
 import type { Db } from '../connection.ts'
-import { acquireLease, leaseModel, releaseLease } from './lease.ts'
+import { acquireLease, leaseModel, releaseLease, slotPrefix } from './lease.ts'
 
 /**
  * How much longer a slot's lease lasts than its holder asked for, because the processes know the database's clock only
@@ -36,7 +36,7 @@ export class LeasedSlots implements Pick<Slots, 'takePatiently'> {
   /** Returns the names of the leases that nobody holds, in random order, so that processes rarely want the same one. */
   private async freeLeases(name: string, limit: number): Promise<string[]> {
     const { db, clockWatch } = this.app
-    const names = Array.from({ length: limit }, (_, index) => `slot ${index} of ${name}`)
+    const names = Array.from({ length: limit }, (_, index) => `${slotPrefix}${index} of ${name}`)
     const held = await leaseModel(db)
       .find({ _id: { $in: names }, until: { $gt: clockWatch.databaseNow() } }, { _id: 1 })
       .lean()
