@@ -1637,6 +1637,8 @@ export interface components {
             end_date: string | null;
             /** @description Number of units per night to push, for `push_change`; null for other actions */
             available: number | null;
+            /** @description Version up to which the units to push were counted, to be sent along; null for other actions, and if they are pushed at once */
+            as_of: string | null;
         };
         CertificationProgress: {
             /**

@@ -94,8 +94,8 @@ async function receiveHints() {
 const work = {
   push_all: ({ room_types, start_date, end_date }) =>
     client.availability.update(room_types.map((room) => ({ ...room, available: 2, start_date, end_date }))),
-  push_change: ({ listing_id, room_type_id, start_date, end_date, available }) =>
-    client.availability.update([{ listing_id, room_type_id, start_date, end_date, available }]),
+  push_change: ({ listing_id, room_type_id, start_date, end_date, available, as_of }) =>
+    client.availability.update([{ listing_id, room_type_id, start_date, end_date, available, as_of }]),
   book: ({ user_id, listing_id, room_type_id, checkin_at, checkout_at }) =>
     client.bookings.create(
       { user_id, listing_id, room_type_id, checkin_at, checkout_at },

@@ -13,6 +13,11 @@ export interface NightsToPush extends Place {
   available: number
 }
 
+/** Nights to push with units that were counted when the booking feed had ended at the version `as_of`. */
+export interface LatePush extends NightsToPush {
+  as_of: string
+}
+
 /** A year of nights to push, from `start_date` to `end_date` inclusive, for all listed room types. */
 export interface YearToPush {
   room_types: Place[]
@@ -24,7 +29,7 @@ export interface YearToPush {
 export type Next = { text: string } & (
   | { action: 'start' | 'stop' | 'wait' | 'upload_state' }
   | ({ action: 'push_all' } & YearToPush)
-  | ({ action: 'push_change' } & NightsToPush)
+  | ({ action: 'push_change'; as_of?: string } & NightsToPush)
   /** `user_id` is a sandbox user who can be the guest. */
   | ({ action: 'book'; user_id: number } & StayToBook)
   | { action: 'cancel'; booking_id?: number }
@@ -46,6 +51,8 @@ export interface Memo {
   /** The stay that the product cannot book, and the stay to book instead. */
   stay?: StayToBook
   other?: StayToBook
+  /** The push that arrives after a booking which it does not know. */
+  late?: LatePush
   /** Problems with the uploaded state, as sentences for the partner; absent until a state has been judged. */
   judged?: string[]
 }

@@ -94,6 +94,10 @@ const NextAction = withTitle(
     start_date: only('`push_all` and `push_change`', 'First night to push', output.date),
     end_date: only('`push_all` and `push_change`', 'Last night to push, inclusive', output.date),
     available: only('`push_change`', 'Number of units per night to push', (text) => output.integer(text)),
+    as_of: nullable(output.text('Version up to which the units were counted', 'version'), {
+      description:
+        'Version up to which the units to push were counted, to be sent along; null for other actions, and if they are pushed at once',
+    }),
   }),
 )
 

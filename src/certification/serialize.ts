@@ -41,6 +41,7 @@ const emptyNext = {
   start_date: null,
   end_date: null,
   available: null,
+  as_of: null,
 }
 
 /** Link to the guide's description of all cases. */

@@ -626,6 +626,36 @@ if (isSoak)
       await expect.poll(graded).toMatchObject({ status: 'failed' })
     })
 
+    test('passes a push that says with "as_of" that it does not know a booking, and fails one that does not, on which the nights could be sold again', async ({
+      expect,
+    }) => {
+      const found: unknown[] = []
+      for (const isInformed of [true, false]) {
+        const actor = await service.actor()
+        const { id } = (await start(actor, 'inventory')).body.data
+        const { sandbox_id } = await stored(id)
+        const after = await readHostClock(db, sandbox_id as number)
+        const place = { listing_id: 2001, room_type_id: 3001 }
+        const nights = { ...place, start_date: '2031-05-01', end_date: '2031-05-07', available: 3 }
+        await begin(id, 'push-late', { memo: { after, late: { ...nights, as_of: toVersion(after) } } })
+        await played(id, 'push-late')
+        const { next } = await until(actor, id, 'push_change')
+        const item = { ...nights, as_of: isInformed ? next?.as_of : null }
+        const pushed = await actor.send('POST', '/sandbox/integrations/provider_one/availability', {
+          body: { data: [item] },
+        })
+        expect(pushed.status, pushed.text).toBe(200)
+        const graded = async () =>
+          (await service.look(actor.keyId, id)).cases.find(({ name }) => name === 'inventory.late')
+        await expect.poll(graded).not.toMatchObject({ status: 'waiting' })
+        found.push(await graded())
+      }
+      expect(found).toMatchObject([
+        { status: 'passed', because: null },
+        { status: 'failed', because: expect.stringContaining('send the version up to which you counted') },
+      ])
+    })
+
     test('asks for stays that have no night in common, also where the seed once drew one of them twice', async ({
       expect,
     }) => {

@@ -40,7 +40,11 @@ const meanings: Record<string, (generated: Body, valid: Body) => Body> = {
   'PUT /v1/integrations/:provider/bookings/consumers/:name': (body) => ({ ...body, acknowledged: null }),
   'PUT /v1/integrations/:provider/messages/consumers/:name': (body) => ({ ...body, acknowledged: null }),
   'POST /v1/integrations/:provider/availability': (body, valid) => ({
-    data: rowsOf(body, valid).map((item) => ({ ...item, ...ordered(item.start_date, item.end_date) })),
+    data: rowsOf(body, valid).map((item) => ({
+      ...item,
+      ...ordered(item.start_date, item.end_date),
+      as_of: null,
+    })),
   }),
   'POST /v1/integrations/:provider/rates': (body, valid) => ({
     data: rowsOf(body, valid).map((item) => ({ ...item, currency: null })),

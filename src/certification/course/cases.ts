@@ -24,6 +24,8 @@ export const rules = {
   'inventory.retry-after':
     'After a 429, nothing is pushed before `Retry-After` has passed (one early push is tolerated)',
   'inventory.refused': 'A push that was refused with 422 is not sent again unchanged',
+  'inventory.late':
+    'A push of units that were counted before a booking says so with `as_of`, so that the nights are not sold again',
   'inventory.left': 'At the end, the nights have the requested units',
   'bookings.key': 'Every booking is sent with an `Idempotency-Key`',
   'bookings.lost':

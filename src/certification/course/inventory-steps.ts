@@ -1,8 +1,9 @@
 import { addDays, toDay } from '../../core/clock.ts'
-import type { Place } from '../../sandbox/scenarios/stage.ts'
+import { toVersion } from '../../host-clock/format.ts'
+import { book, makeGuest, type Place, setUnits } from '../../sandbox/scenarios/stage.ts'
 import type { UnitNight } from '../../stays/capacity/units.ts'
 import { readNights } from '../../stays/nights/nights.ts'
-import type { Facts, Next, NightsToPush, YearToPush } from '../model.ts'
+import type { Facts, LatePush, Next, NightsToPush, YearToPush } from '../model.ts'
 import type { RequestRecord } from '../record/model.ts'
 import { firstRefused, hasSucceeded, requestsTo } from '../record/requests.ts'
 import {
@@ -12,7 +13,7 @@ import {
   isFollowUpWindowOver,
   playedAt,
 } from './grading.ts'
-import { draw, roomTypesOf } from './play.ts'
+import { draw, roomTypesOf, stageOf } from './play.ts'
 import {
   type CourseStep,
   failed,
@@ -148,6 +149,44 @@ export const inventorySteps: CourseStep[] = [
     },
   },
   {
+    name: 'push-late',
+    cases: ['inventory.late'],
+    ...asksForChange('late'),
+    // A guest books between the count, which was made before the step, and its push.
+    async prepare(run) {
+      const as_of = toVersion(run.certification.step.memo.after)
+      return { late: { ...(await drawNights(run, 'late')), as_of } }
+    },
+    play: bookBeforePush,
+    next: (run) =>
+      pushAction(
+        latePushOf(run),
+        'Push these units, which were counted when the booking feed had ended at `as_of`',
+      ),
+    async check(run) {
+      const { as_of: _, ...nights } = latePushOf(run)
+      const units = await unitsOf(run, nights)
+      const haveLeft = (left: number) => units.every((night) => night.left === left)
+      const isWaiting = units.some(({ available }) => available === unitsBeforePush(nights))
+      if (isWaiting) return { progress: pushes(run).length }
+      if (haveLeft(nights.available - 1)) {
+        const asked = { ...nights, available: nights.available - 1 }
+        return {
+          isDone: true,
+          results: { 'inventory.late': passed },
+          facts: withRequestedChange(run, asked),
+        }
+      }
+      if (!haveLeft(nights.available)) return { progress: pushes(run).length }
+      const because = `A guest booked the nights from ${nights.start_date} after these units were counted, and the push did not say so: they can be booked again; send the version up to which you counted as \`as_of\``
+      return {
+        isDone: true,
+        results: { 'inventory.late': failed(because, pushes(run)) },
+        facts: withRequestedChange(run, nights),
+      }
+    },
+  },
+  {
     name: 'left',
     cases: ['inventory.left'],
     next: { action: 'wait', text: 'The nights are being compared' },
@@ -173,6 +212,31 @@ function asksForChange(draws: string) {
   } satisfies Partial<CourseStep>
 }
 
+/** Returns the push that arrives after a booking which it does not know. */
+function latePushOf({ certification }: Run): LatePush {
+  const { late } = certification.step.memo
+  if (!late) throw new Error('The step has no late push')
+  return late
+}
+
+/** Returns the number of units of the nights until the product pushes them, so that its push is noticed. */
+function unitsBeforePush({ available }: NightsToPush): number {
+  return available + 1
+}
+
+/** Books the nights of the late push for a guest. Running this twice is harmless. */
+async function bookBeforePush(run: Run): Promise<void> {
+  const { as_of: _, start_date, end_date, available, ...place } = latePushOf(run)
+  const nights = { ...place, start_date, end_date, available }
+  const before = unitsBeforePush(nights)
+  const units = await unitsOf(run, nights)
+  if (units.every((night) => night.available === before && night.left === available)) return
+  const stay = { checkin_at: start_date, checkout_at: addDays(end_date, 1) }
+  const stage = stageOf(run)
+  await setUnits(stage, place, stay, before)
+  await book(stage, { user_id: await makeGuest(stage), place, stay })
+}
+
 /** Returns the change that the step asks for. */
 function requestedChange(run: Run): NightsToPush {
   const { action: _, text: __, ...nights } = requireNextAction(run, 'push_change')
@@ -184,7 +248,10 @@ function withRequestedChange(run: Run, nights: NightsToPush): Facts {
   return { asked: [...(run.certification.facts.asked ?? []), nights] }
 }
 
-function pushAction(nights: NightsToPush, text = 'Push the new units of these nights'): Next {
+function pushAction(
+  nights: NightsToPush & Partial<LatePush>,
+  text = 'Push the new units of these nights',
+): Next {
   return { action: 'push_change', text, ...nights }
 }
 

@@ -48,7 +48,7 @@ test('POST availability accepts ids as strings, and GET shows its rows trimmed a
     status: response.status,
     data: Object.keys(response.body.data),
     meta: Object.keys(response.body.meta),
-  }).toEqual({ status: 200, data: ['message'], meta: ['request_id'] })
+  }).toEqual({ status: 200, data: ['message'], meta: ['request_id', 'newest_version'] })
   const rows = (await read()).data.availabilities[listing_id][roomTypes[0] as number]
   expect(rows).toMatchObject([
     { start_date: '2027-03-01', end_date: '2027-03-09', available: 2 },
@@ -62,6 +62,7 @@ test('POST availability accepts ids as strings, and GET shows its rows trimmed a
     available: 2,
     start_date: '2027-03-01',
     end_date: '2027-03-09',
+    as_of: null,
     updated_at: expect.stringMatching(/\.\d{6}Z$/),
   })
 })

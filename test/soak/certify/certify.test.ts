@@ -61,6 +61,7 @@ const wrong: Record<Wrong, CaseName> = {
   'pushes-everything-again': 'inventory.change',
   'pushes-through-429': 'inventory.retry-after',
   'repeats-422': 'inventory.refused',
+  'sells-again': 'inventory.late',
   'overwrites-units': 'inventory.left',
   'no-key': 'bookings.key',
   'new-key-each-try': 'bookings.lost',

@@ -38,6 +38,7 @@ export type Wrong =
   | 'pushes-through-429'
   | 'repeats-422'
   | 'overwrites-units'
+  | 'sells-again'
   | 'no-key'
   | 'new-key-each-try'
   | 'repeats-refused-booking'
@@ -61,4 +62,5 @@ export interface NextAction {
   start_date: string | null
   end_date: string | null
   available: number | null
+  as_of: string | null
 }

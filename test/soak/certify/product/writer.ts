@@ -53,8 +53,10 @@ export class Writer {
     start_date,
     end_date,
     available,
+    as_of,
   }: NextAction): Promise<void> {
-    const item = { listing_id, room_type_id, start_date, end_date, available }
+    const informed = this.site.is('sells-again') ? {} : { as_of }
+    const item = { listing_id, room_type_id, start_date, end_date, available, ...informed }
     // Acts like a second worker that still has the previous counts.
     const [before] = this.asked
     if (this.site.is('overwrites-units') && before) await this.push([{ ...before, available: 11 }])
