@@ -36,6 +36,7 @@ import { sandboxRoutes } from './sandbox/routes.ts'
 import { scenarioRoutes } from './sandbox/scenarios/routes.ts'
 import { bookingRoutes } from './stays/bookings/routes.ts'
 import { findBooking } from './stays/bookings/store.ts'
+import { calendarRoutes } from './stays/calendars/routes.ts'
 import { messageRoutes } from './stays/messages/routes.ts'
 import { nightRoutes } from './stays/nights/routes.ts'
 import { userRoutes } from './stays/users/routes.ts'
@@ -109,6 +110,7 @@ function sharedRoutes(app: AppContext): Pick<Routes, 'declared'>[] {
     availabilityRoutes(app),
     nightRoutes(app),
     rateRoutes(app),
+    calendarRoutes(app),
     feedRoutes(app),
     digestRoutes(app),
     consumerRoutes(app, 'bookings'),

@@ -396,6 +396,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/integrations/{provider}/calendars": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the calendars of rooms
+         * @description Permission: `listings.read`.
+         */
+        get: operations["listCalendars"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/integrations/{provider}/calendars/{room_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what the calendar of a room blocks
+         * @description Permission: `listings.read`.
+         */
+        get: operations["getCalendar"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/integrations/{provider}/calendars/{room_id}/read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the calendar of a room now
+         * @description Fetches the file, which may take 20 s, and responds with the entry, whatever the outcome. Less than 60 s after the last attempt, it responds 409 with `Retry-After`, unless the address is new or `accept` is true. With `accept`, the file is taken as it is, even if many nights are gone. In the sandbox, a calendar is read only in this way, and the times are on the clock of the sandbox
+         *
+         *     Permission: `listings.write`.
+         */
+        post: operations["readCalendar"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/integrations/{provider}/calendars/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check what a calendar file would block
+         * @description Reads the text of a file as if it were fetched, and stores nothing. The body may have up to 2 MiB, because JSON escapes line breaks
+         *
+         *     Permission: `listings.read`.
+         */
+        post: operations["checkCalendar"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/integrations/{provider}/bookings": {
         parameters: {
             query?: never;
@@ -1310,6 +1394,153 @@ export interface components {
             /** @description SHA-256, in lower-case hex, of one line per booking in ascending order of id: `booking_id status checkin_at checkout_at` and a line feed */
             sha256: string;
         };
+        Calendar: {
+            /** @description Id of the listing */
+            listing_id: number;
+            /** @description Id of the room type */
+            room_type_id: number;
+            /** @description Id of the room */
+            room_id: number;
+            /** @description Address of the calendar, as it was sent in the room's `availability.ical` */
+            url: string;
+            /**
+             * @description `waiting` if this address has not been read yet, `ok` after a good reading, `holding` after a good reading that would free so many nights that nothing is freed for now, `failing` if the last attempt failed; the blocks stay in every status
+             * @enum {string}
+             */
+            status: "waiting" | "ok" | "holding" | "failing" | (string & {});
+            /** @description Why the last attempt failed (`address`, `dns`, `tls`, `refused`, `timeout`, `status`, `redirect`, `too_large`, `not_a_calendar`, `limit`; `limit` if the host has too many calendars), otherwise null */
+            error: string | null;
+            /** @description HTTP status of the last attempt; null if there was no response */
+            response_status: number | null;
+            /**
+             * Format: date-time
+             * @description Last good reading of this address; null if there was none
+             */
+            read_at: string | null;
+            /**
+             * Format: date-time
+             * @description Last reading that blocked or freed a night; null if there was none
+             */
+            changed_at: string | null;
+            /**
+             * Format: date-time
+             * @description Last attempt to read this address; null if there was none
+             */
+            attempted_at: string | null;
+            /**
+             * Format: date-time
+             * @description Next attempt; null if there is none, as in the sandbox, where a calendar is read only when you ask for it
+             */
+            next_read_at: string | null;
+            /**
+             * Format: date-time
+             * @description Time from which a reading takes the file as it is, if every reading until then would again free so many nights; null if nothing is held
+             */
+            held_until: string | null;
+            /** @description Events of the last good reading; null if there was none */
+            events: {
+                /** @description Number of events in the file */
+                read: number;
+                /** @description Number of events that block a night */
+                blocking: number;
+                /** @description Number of events that could not be read */
+                skipped: number;
+            } | null;
+            /** @description Number of nights from today on that the calendar blocks, those of your own bookings included */
+            nights: number;
+            /** @description First nights, at most 20, on which the room type had more bookings and blocks than rooms at the last good reading */
+            conflicts: string[];
+            /** @description Ranges of nights that the calendar takes, by first night */
+            blocks: components["schemas"]["CalendarBlock"][];
+            /** @description First events, at most 20, that the last good reading could not read */
+            skipped: components["schemas"]["SkippedEvent"][];
+        };
+        CalendarBlock: {
+            /**
+             * Format: date
+             * @description First night
+             */
+            start_date: string;
+            /**
+             * Format: date
+             * @description Day after the last night
+             */
+            end_date: string;
+            /**
+             * Format: date-time
+             * @description Time of the reading that showed the range first
+             */
+            seen_at: string;
+            /** @description Your booking that this range is, so that it is counted once; null if it is another stay */
+            booking_id: number | null;
+        };
+        CalendarCheck: {
+            /** @description Content of an iCalendar file, at most 1 MiB */
+            text: string;
+            /** @description Id of a room whose listing gives the time zone for times in UTC, whether or not the room has a calendar; UTC if absent */
+            room_id?: number | string | null;
+        };
+        CalendarEntry: {
+            /** @description Id of the listing */
+            listing_id: number;
+            /** @description Id of the room type */
+            room_type_id: number;
+            /** @description Id of the room */
+            room_id: number;
+            /** @description Address of the calendar, as it was sent in the room's `availability.ical` */
+            url: string;
+            /**
+             * @description `waiting` if this address has not been read yet, `ok` after a good reading, `holding` after a good reading that would free so many nights that nothing is freed for now, `failing` if the last attempt failed; the blocks stay in every status
+             * @enum {string}
+             */
+            status: "waiting" | "ok" | "holding" | "failing" | (string & {});
+            /** @description Why the last attempt failed (`address`, `dns`, `tls`, `refused`, `timeout`, `status`, `redirect`, `too_large`, `not_a_calendar`, `limit`; `limit` if the host has too many calendars), otherwise null */
+            error: string | null;
+            /** @description HTTP status of the last attempt; null if there was no response */
+            response_status: number | null;
+            /**
+             * Format: date-time
+             * @description Last good reading of this address; null if there was none
+             */
+            read_at: string | null;
+            /**
+             * Format: date-time
+             * @description Last reading that blocked or freed a night; null if there was none
+             */
+            changed_at: string | null;
+            /**
+             * Format: date-time
+             * @description Last attempt to read this address; null if there was none
+             */
+            attempted_at: string | null;
+            /**
+             * Format: date-time
+             * @description Next attempt; null if there is none, as in the sandbox, where a calendar is read only when you ask for it
+             */
+            next_read_at: string | null;
+            /**
+             * Format: date-time
+             * @description Time from which a reading takes the file as it is, if every reading until then would again free so many nights; null if nothing is held
+             */
+            held_until: string | null;
+            /** @description Events of the last good reading; null if there was none */
+            events: {
+                /** @description Number of events in the file */
+                read: number;
+                /** @description Number of events that block a night */
+                blocking: number;
+                /** @description Number of events that could not be read */
+                skipped: number;
+            } | null;
+            /** @description Number of nights from today on that the calendar blocks, those of your own bookings included */
+            nights: number;
+            /** @description First nights, at most 20, on which the room type had more bookings and blocks than rooms at the last good reading */
+            conflicts: string[];
+        };
+        CalendarRead: {
+            /** @description True to take the file as it is, even if it frees many nights; absent or null means false */
+            accept?: boolean | null;
+        };
         Certification: {
             /** @description Id of the certification */
             id: number;
@@ -1449,6 +1680,21 @@ export interface components {
                  */
                 checkout_at: string;
             }[];
+        };
+        CheckedCalendar: {
+            /** @description Ranges of nights that the file would block, by first night */
+            blocks: components["schemas"]["NightRange"][];
+            /** @description Events that could not be read */
+            skipped: components["schemas"]["SkippedEvent"][];
+            /** @description Numbers of events */
+            events: {
+                /** @description Number of events in the file */
+                read: number;
+                /** @description Number of events that block a night */
+                blocking: number;
+                /** @description Number of events that could not be read */
+                skipped: number;
+            };
         };
         Confirmation: {
             /** @description Human-readable description of what was done */
@@ -2407,6 +2653,18 @@ export interface components {
             /** @description `available` less `booked` and `blocked`, at least 0; a booking is refused at 0; null if the night is open */
             left: number | null;
         };
+        NightRange: {
+            /**
+             * Format: date
+             * @description First night
+             */
+            start_date: string;
+            /**
+             * Format: date
+             * @description Day after the last night
+             */
+            end_date: string;
+        };
         Pagination: {
             /** @description Number of the requested page */
             current_page: number;
@@ -2608,10 +2866,7 @@ export interface components {
             description: string | null;
             /** @description External source of the room's availability */
             availability: {
-                /**
-                 * Format: uri
-                 * @description URL of an iCalendar file; stored, never fetched; null if not set
-                 */
+                /** @description Address (https or webcal) of an iCalendar file, which is read soon and then every 15 minutes; what it takes is not sold here (see the calendar's entry); null if not set */
                 ical: string | null;
             };
         };
@@ -2802,7 +3057,7 @@ export interface components {
             availability?: {
                 /**
                  * Format: uri
-                 * @description URL of an iCalendar file; stored, never fetched; null if not set
+                 * @description Address (https or webcal) of an iCalendar file, which is read soon and then every 15 minutes; what it takes is not sold here (see the calendar's entry); null if not set
                  */
                 ical?: string | null;
             };
@@ -2927,6 +3182,15 @@ export interface components {
             room_type_id: number | null;
             /** @description Nights that had one unit left */
             nights: string[];
+        };
+        SkippedEvent: {
+            /** @description Number of the event's first line in the file, starting at 1 */
+            line: number;
+            /**
+             * @description `no_dates` if it has none; `dates` if they cannot be read or the event ends before it begins; `frequency` for a repetition that is unknown or more frequent than daily; `too_many` for too many repetitions
+             * @enum {string}
+             */
+            reason: "no_dates" | "dates" | "frequency" | "too_many" | (string & {});
         };
         User: {
             /** @description Id of the user */
@@ -4237,6 +4501,192 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["RateJob"];
+                        /** @description Metadata of the response */
+                        meta: {
+                            /** @description Id of the request, to quote when contacting support */
+                            request_id?: string;
+                            /**
+                             * @description True in the sandbox; absent on live data
+                             * @constant
+                             */
+                            sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
+                        };
+                    };
+                };
+            };
+        };
+    };
+    listCalendars: {
+        parameters: {
+            query?: {
+                /** @description Number of the page to return, starting at 1 (default 1) */
+                page?: number;
+                /** @description Number of items per page (default 100, maximum 500) */
+                per_page?: number;
+                /** @description Only the rooms of this listing */
+                listing_id?: string;
+                /** @description Statuses to include; repeated, or separated by commas; at most 100 entries */
+                status?: ("waiting" | "ok" | "holding" | "failing")[];
+            };
+            header?: never;
+            path: {
+                /** @description Integration provider; currently only `provider_one` */
+                provider: "provider_one";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The calendars */
+                        data: {
+                            /** @description Calendars of this page, one for each room with an address, by listing, room type and room id */
+                            calendars: components["schemas"]["CalendarEntry"][];
+                        };
+                        /** @description Metadata of the response */
+                        meta: {
+                            /** @description Id of the request, to quote when contacting support */
+                            request_id?: string;
+                            /**
+                             * @description True in the sandbox; absent on live data
+                             * @constant
+                             */
+                            sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
+                            pagination: components["schemas"]["Pagination"];
+                        };
+                    };
+                };
+            };
+        };
+    };
+    getCalendar: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Integration provider; currently only `provider_one` */
+                provider: "provider_one";
+                /** @description Id of one of the calendars; the example exists in the sandbox */
+                room_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The calendar */
+                        data: {
+                            calendar: components["schemas"]["Calendar"];
+                        };
+                        /** @description Metadata of the response */
+                        meta: {
+                            /** @description Id of the request, to quote when contacting support */
+                            request_id?: string;
+                            /**
+                             * @description True in the sandbox; absent on live data
+                             * @constant
+                             */
+                            sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
+                        };
+                    };
+                };
+            };
+        };
+    };
+    readCalendar: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
+            };
+            path: {
+                /** @description Integration provider; currently only `provider_one` */
+                provider: "provider_one";
+                /** @description Id of one of the calendars; the example exists in the sandbox */
+                room_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CalendarRead"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The calendar */
+                        data: {
+                            calendar: components["schemas"]["Calendar"];
+                        };
+                        /** @description Metadata of the response */
+                        meta: {
+                            /** @description Id of the request, to quote when contacting support */
+                            request_id?: string;
+                            /**
+                             * @description True in the sandbox; absent on live data
+                             * @constant
+                             */
+                            sandbox?: true;
+                            /** @description Paths of sent fields that are unknown or read-only and were ignored, at most 20; absent if there are none */
+                            ignored?: string[];
+                        };
+                    };
+                };
+            };
+        };
+    };
+    checkCalendar: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `handling=strict` refuses unknown and read-only fields with 422; otherwise they are ignored, and `meta.ignored` names them */
+                Prefer?: string;
+            };
+            path: {
+                /** @description Integration provider; currently only `provider_one` */
+                provider: "provider_one";
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CalendarCheck"];
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CheckedCalendar"];
                         /** @description Metadata of the response */
                         meta: {
                             /** @description Id of the request, to quote when contacting support */

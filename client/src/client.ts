@@ -193,6 +193,21 @@ function methodsOf(transport: Transport) {
       nights: (query: Query<'getNights'>, options?: CallOptions) =>
         call<Data<'getNights'>>('GET', `${provider}/availability/nights`, { ...options, query }),
     },
+    calendars: {
+      list: (query?: Query<'listCalendars'>, options?: CallOptions) =>
+        call<Data<'listCalendars'>>('GET', `${provider}/calendars`, { ...options, query }),
+      get: (roomId: Id, options?: CallOptions) =>
+        call<Data<'getCalendar'>>('GET', `${provider}/calendars/${segment(roomId)}`, options),
+      /** Reads a room's calendar now and returns its entry, whatever the outcome. This may take 20 s. */
+      read: (roomId: Id, body?: Body<'readCalendar'>, options?: CallOptions) =>
+        call<Data<'readCalendar'>>('POST', `${provider}/calendars/${segment(roomId)}/read`, {
+          ...options,
+          body: body ?? {},
+        }),
+      /** Returns what the text of a calendar file would block. Nothing is stored. */
+      check: (body: Body<'checkCalendar'>, options?: CallOptions) =>
+        call<Data<'checkCalendar'>>('POST', `${provider}/calendars/check`, { ...options, body }),
+    },
     rates: {
       /** Updates rates; pass the result's `job_id` to `job()`. */
       update: (items: Body<'updateRates'>['data'], options?: WriteOptions) =>

@@ -90,7 +90,7 @@ export function mayRepeat(
   // A body that the caller has already serialized may add elements.
   if (method === 'PATCH') return typeof body !== 'string' && !addsElements(body)
   if (/^\/bookings\/[^/]+\/messages$/.test(path)) return sinceFirstTry < sameMessageMilliseconds
-  return /^\/integrations\/[^/]+\/(provider-key|rates)$/.test(path)
+  return /^\/integrations\/[^/]+\/(provider-key|rates|calendars\/check)$/.test(path)
 }
 
 interface Elements {

@@ -19,6 +19,8 @@ const fields = {
   sequence: field.number,
   /** Number of guest erasures that have started. */
   erasures: { type: Number, default: 0 } as Field<number>,
+  /** Time at which a room's calendar was last read for the first time (decisions §31); null if none ever was. */
+  calendars_at: field.momentOrNull,
   /** Number of times that the host's held requests were released; see `releaseHeld()`. */
   released: { type: Number, default: 0 } as Field<number>,
 }

@@ -17,6 +17,8 @@ export interface Tick {
   firstMessageVersion: Date
   /** False if none of the host's guests was ever erased, so the bookings' guests need not be looked up again. */
   hasErasures: boolean
+  /** Time at which a room's calendar was last read for the first time; null if none ever was. */
+  calendarsAt: Date | null
 }
 
 /** Returns the version of the change at `index` among changes that were made together. */
@@ -47,6 +49,7 @@ export async function advanceHostClock(
     firstSequence: clock.sequence - (changes - 1),
     firstMessageVersion: versionOf(clock, 'messages_last', messages - 1),
     hasErasures: clock.erasures !== 0,
+    calendarsAt: clock.calendars_at ?? null,
   }
 }
 
@@ -104,6 +107,31 @@ export async function nextPosition(db: Db, session: Session, ownerId: number): P
 function newestVersionOf({ last, skipped_to = 0, skipped_from = 0 }: HostClock): Date | null {
   const newest = last === skipped_to ? skipped_from : last
   return newest > 0 ? new Date(newest * 1000) : null
+}
+
+/** A moment in a host's history without a version of its own. */
+export interface Moment {
+  /** Position among the host's changes. */
+  sequence: number
+  /** Later than every booking version that the host has at this position, and not before the current time. */
+  at: Date
+}
+
+/**
+ * Advances the host's sequence for a reading of a calendar that changes nights. Whoever counts units after a later
+ * advance sees its blocks, and it sees every earlier booking.
+ *
+ * @param isFirst true if the room's calendar was never read before, so that bookings under way may not know of it
+ */
+export async function nextMoment(
+  db: Db,
+  session: Session,
+  ownerId: number,
+  { now, isFirst }: { now: Date; isFirst: boolean },
+): Promise<Moment> {
+  const noted = isFirst ? { $max: { calendars_at: now } } : {}
+  const { sequence, last } = await update(db, session, ownerId, { $inc: { sequence: 1 }, ...noted })
+  return { sequence, at: new Date(Math.max(now.getTime(), last * 1000 + 1)) }
 }
 
 /** Counts a guest's erasure in the host's clock when the erasure starts. */

@@ -21,10 +21,10 @@ export interface Access {
   /** Permission that the key must have; `any` if none is required. */
   permission: Permission | 'any'
   /**
-   * Kind of JSON object that the route expects as its body: `bulk` and `bookings` have the larger size limit,
-   * `bookings` also accepts one booking per line, and `optional` reads a missing body as `{}`.
+   * Kind of JSON object that the route expects as its body: `bulk` and `bookings` have the larger size limit, `file` has
+   * one of 2 MiB, `bookings` also accepts one booking per line, and `optional` reads a missing body as `{}`.
    */
-  body?: 'json' | 'bulk' | 'optional' | 'bookings'
+  body?: 'json' | 'bulk' | 'optional' | 'bookings' | 'file'
   /** The path contains the name of an integration provider. */
   provider?: true
   /** The route accepts an `Idempotency-Key`. Follows from its handler: it declares a write. */

@@ -40,6 +40,7 @@ export interface AppContext {
   changes: Changes
   heldRequests: HeldRequests
   webhooks: Webhooks
+  calendars: Calendars
   clockWatch: ClockWatch
   secrets: SecretBox
   /** Secret for hashing an `Idempotency-Key` before it is stored. */
@@ -53,6 +54,14 @@ export interface AppContext {
 export interface Webhooks {
   /** Checks for due deliveries immediately, for example after a webhook was changed or a delivery was requested. */
   wake(): void
+}
+
+/** Reads the calendars of rooms. */
+export interface Calendars {
+  /** Looks at once for calendars that are due, for example because an address was set. */
+  wake(): void
+  /** Waits for the readings in progress for a while, and begins no more. */
+  stop(): Promise<void>
 }
 
 /** Live data or the calling key's sandbox. */
@@ -126,6 +135,8 @@ export interface RequestMetrics {
   countDropped(entries: number): void
   /** Counts an attempt to deliver a hint. */
   countHint(isDelivered: boolean): void
+  /** Counts an attempt to read a calendar: `read`, `unchanged` or the word for its error. */
+  countCalendarReading(outcome: string): void
   /** Records the time in seconds from a change to the response that it triggered for a waiting feed reader. */
   observeDelivery(seconds: number): void
 }

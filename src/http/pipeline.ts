@@ -222,9 +222,18 @@ function readBody(
   hostId: number,
   kind: NonNullable<Access['body']>,
 ) {
-  const isLarge = kind === 'bulk' || kind === 'bookings'
-  const maxBytes = isLarge ? config.maxBulkBodyBytes : config.maxBodyBytes
-  return readJsonObject(bodyBudget, body, { hostId, maxBytes, kind })
+  return readJsonObject(bodyBudget, body, { hostId, maxBytes: maxBytesOf(kind, config), kind })
+}
+
+/** Maximum size of a body that contains a file, in bytes. */
+const maxFileBodyBytes = 2 * 1024 * 1024
+
+function maxBytesOf(
+  kind: NonNullable<Access['body']>,
+  { maxBodyBytes, maxBulkBodyBytes }: AppContext['config'],
+): number {
+  if (kind === 'bulk' || kind === 'bookings') return maxBulkBodyBytes
+  return kind === 'file' ? maxFileBodyBytes : maxBodyBytes
 }
 
 /** Ignores a `not_found` error, because the handler itself responds 404 if the resource does not exist. */

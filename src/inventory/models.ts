@@ -3,6 +3,7 @@ import {
   availabilityCompactedModel,
   availabilityWrittenModel,
 } from './availability/model.ts'
+import { calendarModel } from './calendars/model.ts'
 import { listingModel } from './listings/model.ts'
 import { rateJobModel } from './listings/rates/model.ts'
 
@@ -11,6 +12,7 @@ export const models = [
   availabilityBlockModel,
   availabilityCompactedModel,
   availabilityWrittenModel,
+  calendarModel,
   listingModel,
   rateJobModel,
 ]

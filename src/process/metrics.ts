@@ -11,6 +11,7 @@ import {
 } from 'prom-client'
 import type { RequestMetrics } from '../http/context.ts'
 import { roots } from '../http/roots.ts'
+import { calendarErrors } from '../inventory/calendars/words.ts'
 import { type Counts, joinExchange, type Membership } from './worker-metrics.ts'
 
 let ofProcess: Metric[] | undefined
@@ -96,6 +97,13 @@ export class Metrics implements RequestMetrics {
     { result: 'delivered' },
     { result: 'failed' },
   ])
+  private readonly calendarReadings = this.counter(
+    'calendar_reads_total',
+    'Attempts to read a calendar, by outcome',
+    ['read', 'unchanged', ...calendarErrors.filter((error) => error !== 'limit')].map((outcome) => ({
+      outcome,
+    })),
+  )
   private readonly own = async (): Promise<Counts> =>
     withoutUnsampledLag(await this.registry.getMetricsAsJSON())
   private workers: Membership | undefined
@@ -165,6 +173,10 @@ export class Metrics implements RequestMetrics {
 
   countHint(isDelivered: boolean): void {
     this.hints.inc({ result: isDelivered ? 'delivered' : 'failed' })
+  }
+
+  countCalendarReading(outcome: string): void {
+    this.calendarReadings.inc({ outcome })
   }
 
   observeDelivery(seconds: number): void {

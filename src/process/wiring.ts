@@ -26,6 +26,7 @@ import { storedSecret } from '../platform/secrets/stored-secret.ts'
 import { withTimeoutOrNull } from '../platform/time-limits.ts'
 import { openSandboxEnvironment } from '../sandbox/environment.ts'
 import type { SandboxContext } from '../sandbox/sandbox-context.ts'
+import { CalendarReader } from '../stays/calendars/reader.ts'
 import { Metrics } from './metrics.ts'
 import { type OpenDatabase, openDatabase, openRateLimiter, openSecrets } from './open-context.ts'
 
@@ -109,6 +110,7 @@ async function composeOn(
   const changes = new HostChanges(db, log)
   const shared = { db, liveDb: db, clock, clockWatch, config, secrets, changes, log, metrics, rateLimiter }
   const webhooks = new WebhookWorker({ ...shared, environment: { name: 'live' } })
+  const calendars = new CalendarReader({ ...shared, environment: { name: 'live' } })
   const live: AppContext = {
     config,
     clock,
@@ -131,6 +133,7 @@ async function composeOn(
     secrets,
     claimSecret,
     webhooks,
+    calendars,
     ids: sequenceIds(db),
     metrics,
     environment: { name: 'live' },
@@ -143,6 +146,7 @@ async function composeOn(
   const alarms = new AlarmLeader(live, alarmInterval)
   outbox.start()
   webhooks.start()
+  calendars.start()
   return {
     live,
     sandbox: sandbox.context,
@@ -159,6 +163,7 @@ async function composeOn(
       const sending = webhooks.stop().then(() => changes.close())
       await Promise.all([
         sending,
+        calendars.stop(),
         alarms.stop(),
         sandbox.close(),
         outbox.stop(),

@@ -82,6 +82,8 @@ export async function openSandboxEnvironment(
     changes,
     activity,
     webhooks,
+    // A sandbox's calendars are read only when its key asks for it (decisions §31).
+    calendars: { wake() {}, async stop() {} },
     environment: { name: 'sandbox', visit },
     models,
     clocks,

@@ -21,6 +21,7 @@ type Overrides = Pick<
   | 'changes'
   | 'activity'
   | 'webhooks'
+  | 'calendars'
   | 'environment'
   | 'models'
   | 'clocks'
@@ -37,6 +38,7 @@ export function sandboxContext(live: AppContext, overrides: Overrides): SandboxC
     changes: overrides.changes,
     activity: overrides.activity,
     webhooks: overrides.webhooks,
+    calendars: overrides.calendars,
     environment: overrides.environment,
     models: overrides.models,
     clocks: overrides.clocks,

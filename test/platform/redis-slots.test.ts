@@ -54,3 +54,11 @@ test('a slot freed while Redis is frozen is available soon after its return, and
   process.kill(redis.pid, 'SIGCONT')
   await expect.poll(() => given(other, 'c')).toBe(5)
 })
+
+test('a slot is held for its own time, also if a slot for a shorter time was taken after it', async () => {
+  const takeFor = (of: RedisRateLimiter, milliseconds: number) => of.slots.takePatiently('d', 2, milliseconds)
+  expect(await takeFor(limiter, 60_000)).not.toBeNull()
+  expect(await takeFor(other, 100)).not.toBeNull()
+  await expect.poll(() => takeFor(limiter, 60_000)).not.toBeNull()
+  expect(await takeFor(other, 60_000)).toBeNull()
+})

@@ -25,7 +25,10 @@ crypto.randomUUID = () => {
 }
 const now = new Date('2027-01-04T09:30:00Z')
 const dataDir = await mkdtemp(join(tmpdir(), 'partner-examples-'))
-const context = await compose(readConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' }), { clock: () => now })
+const context = await compose(
+  readConfig({ DATA_DIR: dataDir, LOG_LEVEL: 'silent', WEBHOOKS_ALLOW_PRIVATE: 'on' }),
+  { clock: () => now },
+)
 const { live } = context
 live.usage.track = () => {}
 const app = createApp(context)
@@ -45,6 +48,25 @@ const delivered = {
   milliseconds: 84,
   error: null,
 }
+/** The calendar of a room. Its server would otherwise be on the internet. */
+const calendarText = [
+  'BEGIN:VCALENDAR',
+  'VERSION:2.0',
+  'BEGIN:VEVENT',
+  'UID:1@example.com',
+  'SUMMARY:Reserved',
+  'DTSTART;VALUE=DATE:20270610',
+  'DTEND;VALUE=DATE:20270614',
+  'END:VEVENT',
+  'END:VCALENDAR',
+  '',
+].join('\r\n')
+const calendarServer = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch: () => new Response(calendarText, { headers: { 'content-type': 'text/calendar' } }),
+})
+const calendarAddress = 'https://calendars.example.com/rooms/4001.ics'
 const secret = `whsec_${btoa('an-example-and-not-a-real-secret')}`
 const unit = { listing_id: 2001, room_type_id: 3001 }
 const integrations = '/integrations/{provider}'
@@ -75,6 +97,8 @@ const requests: Record<string, unknown> = {
   'PUT /certifications/{id}/state': {
     bookings: [{ booking_id: 5002, status: 'pending', checkin_at: '2027-01-18', checkout_at: '2027-04-20' }],
   },
+  [`POST ${integrations}/calendars/{room_id}/read`]: { accept: false },
+  [`POST ${integrations}/calendars/check`]: { text: calendarText, room_id: 4001 },
   [`POST ${integrations}/rates`]: {
     data: [{ ...unit, base_price: 640, currency: 'EUR', price_jul: 740, price_aug: 740 }],
   },
@@ -91,6 +115,9 @@ const last = [
   'DELETE /webhooks/{id}',
   'POST /bookings/{booking_id}/confirm',
   'POST /bookings/{booking_id}/cancel',
+  `POST ${integrations}/calendars/{room_id}/read`,
+  `GET ${integrations}/calendars`,
+  `GET ${integrations}/calendars/{room_id}`,
   'POST /scenarios/{name}',
   'PUT /faults',
   'GET /faults',
@@ -179,6 +206,21 @@ const preparations: Record<string, Preparation> = {
   [`GET ${integrations}/availability/nights`]: {
     query: '?listing_id=2001&room_type_id=3001&start_date=2027-03-01&end_date=2027-03-02',
   },
+  [`POST ${integrations}/calendars/{room_id}/read`]: {
+    prepare() {
+      const availability = { ical: `http://127.0.0.1:${calendarServer.port}/4001.ics` }
+      const room_types = [{ id: 3001, rooms: [{ id: 4001, availability }] }]
+      return ask('PATCH', '/listings/2001', requestId, { room_types })
+    },
+    settle: (answer) => Object.assign((answer as { calendar: object }).calendar, { url: calendarAddress }),
+  },
+  [`GET ${integrations}/calendars/{room_id}`]: {
+    settle: (answer) => Object.assign((answer as { calendar: object }).calendar, { url: calendarAddress }),
+  },
+  [`GET ${integrations}/calendars`]: {
+    settle: (answer) =>
+      Object.assign((answer as { calendars: object[] }).calendars[0] as object, { url: calendarAddress }),
+  },
   'GET /requests': {
     query: '?status=4xx',
     async prepare() {
@@ -231,6 +273,7 @@ try {
   await writeFile(new URL('responses.json', folder), `${JSON.stringify(responses, null, 2)}\n`)
   await Bun.$`${process.execPath} x biome format --write ${folder.pathname}`.quiet()
 } finally {
+  await calendarServer.stop(true)
   await context.close()
   await rm(dataDir, { recursive: true, force: true })
 }

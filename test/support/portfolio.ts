@@ -26,6 +26,7 @@ function listing(hostId: number, id: number): StoredListing {
     owner_id: hostId,
     unique_id: `lst_${id}`,
     listing_status: listingStatuses[rank] as StoredListing['listing_status'],
+    calendar_room_types: [],
     status_rank: rank,
     ...indexFieldsOf(content),
     content,

@@ -1,16 +1,13 @@
 import type { Types } from 'mongoose'
 import { modelOf } from '../../platform/mongo/collections.ts'
 import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
+import type { ConnectionDetail } from '../../platform/outgoing/connection.ts'
 import type { AlarmPost, Hint, HintFault, TestPost, WebhookEvent } from './hint.ts'
 
 /** Why a webhook is off. */
 export type DisabledReason = 'gone' | 'failing' | 'partner' | 'administrator' | 'key_ended'
 /** Reason why a post got no response. */
 export type PostFailure = 'timeout' | 'connection' | 'address'
-/** What is wrong with a certificate; the first three can be wrong with a certificate that has not expired. */
-export type CertificateFault = 'chain_incomplete' | 'untrusted' | 'name_mismatch' | 'expired'
-/** Known causes of a failed connection; `tls` if a handshake failed for another reason than a certificate's fault. */
-export type ConnectionDetail = 'refused' | 'reset' | 'tls' | 'dns' | CertificateFault
 /** What is known about a failed attempt beyond its error or status. */
 export type FailureDetail = ConnectionDetail | 'redirect'
 

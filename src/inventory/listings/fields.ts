@@ -1,10 +1,12 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import type { Problem } from '../../core/errors.ts'
 import {
   count,
   date,
   idInBody,
   money,
   optional,
+  type Refinement,
   requestObject,
   requiredText,
   text,
@@ -12,6 +14,8 @@ import {
   withTitle,
   word,
 } from '../../http/input/schema/fields.ts'
+import { privateHostOf } from '../../platform/outgoing/address.ts'
+import { readAddress } from '../calendars/address.ts'
 
 /**
  * The fields of a listing, defined once for create and update bodies and for read responses. Every scalar may be null,
@@ -140,7 +144,10 @@ export const RoomWrite = withTitle(
     name: elementName('room'),
     description: longText('Description of the room'),
     availability: group("External source of the room's availability", {
-      ical: address('URL of an iCalendar file'),
+      ical: clearable(
+        "Address (https or webcal) of an iCalendar file, which is read soon and then every 15 minutes; what it takes is not sold here (see the calendar's entry)",
+        text(2048, { format: 'calendar-address' }),
+      ),
     }),
   }),
 )
@@ -290,8 +297,41 @@ const fields = {
 }
 
 /** Body of `PATCH /v1/listings/{id}`: any subset of the fields. */
-export const ListingPatch = withTitle('ListingPatch', requestObject(fields))
+export const listingPatch = (allowsPrivate: boolean) =>
+  withTitle('ListingPatch', requestObject(fields, checkCalendars(allowsPrivate)))
+export const ListingPatch = listingPatch(true)
 export type ListingPatch = Static<typeof ListingPatch>
 
 /** Body of `POST /v1/listings`. */
-export const ListingCreate = withTitle('ListingCreate', requestObject({ ...fields, name: listingName }))
+export const listingCreate = (allowsPrivate: boolean) =>
+  withTitle('ListingCreate', requestObject({ ...fields, name: listingName }, checkCalendars(allowsPrivate)))
+export const ListingCreate = listingCreate(true)
+
+interface SentRoomTypes {
+  room_types?: Static<typeof RoomTypeWrite>[]
+}
+
+/** Returns a check of the addresses of calendars, which must be public unless private ones are allowed (decisions §31). */
+function checkCalendars(allowsPrivate: boolean): Refinement<SentRoomTypes> {
+  return ({ room_types }, isValidAt) => {
+    if (allowsPrivate || !Array.isArray(room_types) || room_types.length > maxList) return []
+    const problems: Problem[] = []
+    for (const [index, roomType] of room_types.entries()) {
+      const rooms = Array.isArray(roomType?.rooms) ? roomType.rooms : []
+      for (const [place, room] of rooms.entries()) {
+        const path = `room_types.${index}.rooms.${place}.availability.ical`
+        const sent = isValidAt(path) ? room?.availability?.ical : null
+        const demand = sent?.trim() ? demandOf(sent) : null
+        if (demand !== null) problems.push({ path, code: 'invalid', message: `"${path}" ${demand}` })
+      }
+    }
+    return problems
+  }
+}
+
+/** Returns what is wrong with an address that only a service on a private network may read; null if nothing is. */
+function demandOf(address: string): string | null {
+  const url = readAddress(address)
+  if (url?.protocol !== 'https:') return 'must start with "https://" or "webcal://"'
+  return privateHostOf(url) === null ? null : 'must be a public address'
+}

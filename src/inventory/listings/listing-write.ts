@@ -4,10 +4,12 @@ import { alone } from '../../http/write.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { ensureLock, type HostLock, takeLock } from '../../platform/mongo/turns/locks.ts'
 import { inTransaction } from '../../platform/mongo/turns/transactions.ts'
+import { addressChanges, writeAddresses } from '../calendars/addresses.ts'
+import { addressesOf } from './calendar-rooms.ts'
 import type { ListingPatch } from './fields.ts'
 import { findMatch, type Match } from './match-store.ts'
 import { type IdReading, merge } from './merge.ts'
-import type { ListingWithPrices } from './model.ts'
+import type { ListingContent, ListingWithPrices } from './model.ts'
 import { changeFields, findListing, insertListing, replaceContent } from './store.ts'
 
 /*
@@ -18,6 +20,7 @@ import { changeFields, findListing, insertListing, replaceContent } from './stor
  *   merge what was sent into its content     see merge.ts
  *   take ids for new room types and rooms    outside the transaction
  *   store the listing
+ *   write its rooms' calendars               if the address of one has changed; see calendars/addresses.ts
  *
  * A `PATCH` of fields that no other document depends on needs no lock; see `patchFields`.
  */
@@ -26,6 +29,8 @@ import { changeFields, findListing, insertListing, replaceContent } from './stor
 export interface ListingWrite {
   action: 'created' | 'updated'
   listing: ListingWithPrices
+  /** True if the write set or changed the address of a calendar, which is therefore due. */
+  setsCalendar: boolean
 }
 
 /**
@@ -85,7 +90,8 @@ async function create(
     merge(app.ids, null, { sent, reading: 'partner' }),
   ])
   const listing = await insertListing(app, ownerId, { id, content }, session)
-  return { action: 'created', listing }
+  const setsCalendar = await writeCalendars(app, listing, { before: null, after: content }, session)
+  return { action: 'created', listing, setsCalendar }
 }
 
 async function update(
@@ -96,7 +102,27 @@ async function update(
 ): Promise<ListingWrite> {
   const content = await merge(app.ids, listing.content, change)
   await replaceContent(app, listing, content, session)
-  return { action: 'updated', listing: { ...listing, content } }
+  const setsCalendar = await writeCalendars(
+    app,
+    listing,
+    { before: listing.content, after: content },
+    session,
+  )
+  return { action: 'updated', listing: { ...listing, content }, setsCalendar }
+}
+
+/** Writes the calendars whose address has changed. Returns true if an address was set or changed. */
+async function writeCalendars(
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
+  { id, owner_id, listing_status }: Pick<ListingWithPrices, 'id' | 'owner_id' | 'listing_status'>,
+  { before, after }: { before: ListingContent | null; after: ListingContent },
+  session: Session,
+): Promise<boolean> {
+  const changes = addressChanges(before ? addressesOf(before) : [], addressesOf(after))
+  if (changes.set.length === 0 && changes.removed.length === 0) return false
+  const listing = { owner_id, listing_id: id, is_inactive: listing_status === 'inactive' }
+  await writeAddresses(db, session, listing, { changes, now: clock(owner_id) })
+  return changes.set.length > 0
 }
 
 /** The fields to be merged into a listing. */
@@ -159,7 +185,7 @@ async function patchFields(
     const listing = await findListing(app.db, ownerId, id)
     const content = await merge(app.ids, listing.content, { sent, reading: 'internal' })
     if (await changeFields(app, listing, content))
-      return { action: 'updated', listing: { ...listing, content } }
+      return { action: 'updated', listing: { ...listing, content }, setsCalendar: false }
     await Bun.sleep(Math.random() * patch)
   }
   throw changedMeanwhile()

@@ -48,12 +48,23 @@ export interface StoredListing {
    * the content and without conflicting with a `PATCH` of other fields.
    */
   prices?: Record<string, NonNullable<StoredRoomType['prices']>>
+  /**
+   * The room types of which a room has a calendar, derived from the content, so that a booking need not read all rooms.
+   */
+  calendar_room_types: CalendarRoomType[]
   created_at: Date
   updated_at: Date
 }
 
+/** A room type of which at least one room has a calendar. */
+export interface CalendarRoomType {
+  id: number
+  /** Number of all of its rooms. */
+  rooms: number
+}
+
 /** A listing with its prices in its room types, as the stores return it. */
-export type ListingWithPrices = Omit<StoredListing, 'content' | 'prices'> & {
+export type ListingWithPrices = Omit<StoredListing, 'content' | 'prices' | 'calendar_room_types'> & {
   content: ListingContent
   /** Never set, so that a document whose prices are still outside its content does not have this type. */
   prices?: never
@@ -74,6 +85,7 @@ const schema = new Schema<StoredListing>({
   content: { type: Schema.Types.Mixed, required: true },
   revision: { type: Number, required: true },
   prices: Schema.Types.Mixed,
+  calendar_room_types: { type: [{ _id: false, id: Number, rooms: Number }], default: [] },
   created_at: { type: Date, required: true },
   updated_at: { type: Date, required: true },
 })
@@ -96,6 +108,7 @@ schema.index({ owner_id: 1, updated_at: 1, id: 1 }, { name: 'listing_by_update' 
 schema.index({ owner_id: 1, status_rank: 1, id: 1 }, { name: 'listing_by_status' })
 schema.index({ id: 1 }, { name: 'listing_number' })
 schema.index({ owner_id: 1, 'content.room_types.id': 1 }, { name: 'listing_room_type' })
+schema.index({ owner_id: 1, 'content.room_types.rooms.id': 1 }, { name: 'listing_room' })
 
 /**
  * Returns the form in which names of listings are compared: composed (NFC) and without case. The name is upper-cased

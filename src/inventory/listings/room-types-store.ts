@@ -1,6 +1,7 @@
 import { notFound } from '../../core/errors.ts'
 import { type PageRequest, skipOf } from '../../http/input/pagination.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { roomsByType } from './calendar-rooms-store.ts'
 import { type ListingContent, listingModel, type StoredListing, type StoredRoomType } from './model.ts'
 import { findListing } from './store.ts'
 
@@ -99,9 +100,14 @@ function hasRoomType(
 export interface ListingRoomTypes {
   listingId: number
   roomTypeIds: number[]
+  /** Number of rooms of those room types of which a room has a calendar, by room type id. */
+  calendarRooms: Map<number, number>
 }
 
-type RoomTypesOnly = Pick<StoredListing, 'id'> & { content: { room_types: Pick<StoredRoomType, 'id'>[] } }
+type RoomTypesOnly = Pick<StoredListing, 'id'> &
+  Partial<Pick<StoredListing, 'calendar_room_types'>> & {
+    content: { room_types: Pick<StoredRoomType, 'id'>[] }
+  }
 
 /**
  * Returns one page of the host's listings with their room type ids, ordered by listing id, and the total number of
@@ -119,7 +125,7 @@ export async function findRoomTypesPage(
   const [total, listings] = await Promise.all([
     listingModel(db).countDocuments(filter),
     listingModel(db)
-      .find(filter, { id: 1, 'content.room_types.id': 1 })
+      .find(filter, { id: 1, 'content.room_types.id': 1, calendar_room_types: 1 })
       .sort({ id: 1 })
       .skip(skipOf(page))
       .limit(page.perPage)
@@ -133,7 +139,11 @@ export async function findRoomTypesPage(
       .sort((one, other) => one - other)
   return {
     total,
-    listings: listings.map((listing) => ({ listingId: listing.id, roomTypeIds: roomTypeIdsOf(listing) })),
+    listings: listings.map((listing) => ({
+      listingId: listing.id,
+      roomTypeIds: roomTypeIdsOf(listing),
+      calendarRooms: roomsByType(listing.calendar_room_types ?? []),
+    })),
   }
 }
 

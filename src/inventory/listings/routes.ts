@@ -5,7 +5,7 @@ import { pageQuery, pagination, toPageRequest } from '../../http/input/paginatio
 import { output, requestObject } from '../../http/input/schema/fields.ts'
 import type { Caller, Unchecked } from '../../http/request.ts'
 import { routes } from '../../http/route.ts'
-import { ListingCreate, ListingPatch } from './fields.ts'
+import { listingCreate, listingPatch } from './fields.ts'
 import { countListings, type ListingQuery, listingQuery } from './list-store.ts'
 import { type ListingWrite, patchListing, sentListings } from './listing-write.ts'
 import { findMatch, recognizableIn } from './match-store.ts'
@@ -47,7 +47,7 @@ export function listingRoutes(app: AppContext) {
           body: 'json',
           errors: ['listing_conflict'],
         },
-        body: ListingCreate,
+        body: listingCreate(app.config.webhooksAllowPrivate),
         // Called only if the body has unknown or read-only fields. The listing is looked up before the write, because
         // with `Prefer: handling=strict` such a request is refused without writing anything.
         current: async ({ caller, body }) => {
@@ -64,6 +64,9 @@ export function listingRoutes(app: AppContext) {
           status: written.action === 'created' ? 201 : 200,
           envelope: writeResult(app, request, written),
         }),
+        afterCommit(_, { setsCalendar }) {
+          if (setsCalendar) app.calendars.wake()
+        },
       },
     )
     .patch(
@@ -74,14 +77,16 @@ export function listingRoutes(app: AppContext) {
           body: 'json',
           errors: ['not_found', 'listing_conflict'],
         },
-        body: ListingPatch,
+        body: listingPatch(app.config.webhooksAllowPrivate),
         current: ({ caller, params }) => read(caller, params.id),
         response: { 200: ListingWriteResult },
         detail: { operationId: 'updateListing', summary: 'Update a listing' },
       },
       async (context) => {
         const id = context.params.id
-        return writeResult(app, context, await patchListing(app, context.caller.ownerId, id, context.body))
+        const written = await patchListing(app, context.caller.ownerId, id, context.body)
+        if (written.setsCalendar) app.calendars.wake()
+        return writeResult(app, context, written)
       },
     )
 }

@@ -4,7 +4,10 @@ import type { AppContext } from '../../http/context.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
+import { resumeCalendars, stopCalendars } from '../calendars/addresses.ts'
+import { calendarRoomTypesOf } from './calendar-rooms.ts'
 import {
+  type CalendarRoomType,
   indexFieldsOf,
   type ListingContent,
   type ListingWithPrices,
@@ -28,7 +31,12 @@ export async function findListingIfAny(
   return found && toListing(found)
 }
 
-function toListing({ prices, content, ...listing }: StoredListing): ListingWithPrices {
+function toListing({
+  prices,
+  content,
+  calendar_room_types: _,
+  ...listing
+}: StoredListing): ListingWithPrices {
   return { ...listing, content: { ...content, room_types: withPrices(content.room_types, prices) } }
 }
 
@@ -51,16 +59,21 @@ const bookableColumns = {
   prices: 1,
   'content.prices': 1,
   'content.room_types.id': 1,
+  calendar_room_types: 1,
 } as const
 
 /** The stored fields of a listing that a booking needs. */
-type StoredBookable = Pick<StoredListing, 'id' | 'owner_id' | 'listing_status' | 'prices'> & {
+type StoredBookable = Pick<
+  StoredListing,
+  'id' | 'owner_id' | 'listing_status' | 'prices' | 'calendar_room_types'
+> & {
   content: Pick<StoredContent, 'prices'> & { room_types: Pick<StoredRoomType, 'id'>[] }
 }
 
 /** The fields of a listing that a booking needs. */
 export type BookableListing = Pick<ListingWithPrices, 'id' | 'owner_id' | 'listing_status' | 'prices'> & {
   content: Pick<ListingContent, 'prices'> & { room_types: Pick<StoredRoomType, 'id' | 'prices'>[] }
+  calendar_room_types: CalendarRoomType[]
 }
 
 const lookUpBookable = lookUpById<StoredBookable>(listingModel, bookableColumns)
@@ -181,7 +194,8 @@ function changedPrices(before: ListingContent, after: ListingContent): Record<st
 
 function contentFields(content: ListingContent) {
   const room_types = content.room_types.map(({ prices: _, ...roomType }) => roomType)
-  return { content: { ...content, room_types }, ...indexFieldsOf(content) }
+  const stored = { ...content, room_types }
+  return { content: stored, calendar_room_types: calendarRoomTypesOf(content), ...indexFieldsOf(content) }
 }
 
 function statusFields(status: ListingStatus) {
@@ -200,7 +214,8 @@ export async function findListingOfAnyHost(db: Db, id: number): Promise<ListingW
 }
 
 /**
- * Sets a listing's status, for administrators.
+ * Sets a listing's status, for administrators. The calendars of an inactive listing are not read, and block nothing
+ * (decisions §31).
  *
  * @throws DomainError `not_found`
  */
@@ -209,8 +224,12 @@ export async function setListingStatus(
   which: { id: number; owner_id: number },
   status: ListingStatus,
 ): Promise<ListingWithPrices> {
-  const changed = { ...statusFields(status), updated_at: clock(which.owner_id) }
+  const now = clock(which.owner_id)
+  const changed = { ...statusFields(status), updated_at: now }
   const found = await listingModel(db).findOneAndUpdate(which, { $set: changed }, { new: true }).lean()
   if (!found) throw notFound('Listing')
+  const listing = { owner_id: which.owner_id, listing_id: which.id }
+  if (status === 'inactive') await stopCalendars(db, listing)
+  else await resumeCalendars(db, listing, now)
   return toListing(found)
 }

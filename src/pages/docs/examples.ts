@@ -89,6 +89,7 @@ export const sandboxIds: Record<string, number | string> = {
   listings: 2001,
   bookings: 5002,
   jobs: 6001,
+  calendars: 4001,
   consumers: 'booking-sync',
   scenarios: 'guest-books',
 }

@@ -220,6 +220,11 @@ export const tags = [
     description: "The host's properties, with their room types, prices, texts and pictures",
   },
   { name: 'Availability', description: 'Number of available units per room type and day' },
+  {
+    name: 'Calendars',
+    description:
+      'iCalendar files of rooms, which the service reads so that nights sold elsewhere are not sold here',
+  },
   { name: 'Rates', description: 'Monthly prices of room types, pushed in bulk' },
   { name: 'Bookings', description: "Users' stays in room types" },
   { name: 'Booking feed', description: 'New and changed bookings, polled without missing any' },

@@ -5,10 +5,12 @@ import { advanceHostClock, hostQueue, versionAt } from '../../host-clock/store.t
 import type { AppContext } from '../../http/context.ts'
 import { batch } from '../../http/write.ts'
 import { findRowsCovering } from '../../inventory/availability/store.ts'
+import { findCalendarRoomTypes, roomsByType } from '../../inventory/listings/calendar-rooms-store.ts'
 import { type BookableListing, findBookableListing } from '../../inventory/listings/store.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import type { Traced } from '../../platform/mongo/turns/transactions.ts'
-import { firstFullNight, knownToAll, nightsOf } from '../capacity/units.ts'
+import { findRoomCalendars } from '../capacity/calendars.ts'
+import { firstFullNight, knownToAll, nightsOf, nightsToCompare } from '../capacity/units.ts'
 import type { StoredMessage } from '../messages/model.ts'
 import { insertMessages, newMessage } from '../messages/store.ts'
 import type { StoredUser } from '../users/model.ts'
@@ -22,8 +24,17 @@ import { type BookingDraft, findActiveStays, insertBookings, type RoomTypeStay }
 /** A booking that is ready to be stored, and the message that its guest sends with it. */
 export interface NewBooking {
   draft: BookingDraft
+  /** What was known of the room type's calendars when the booking was prepared. */
+  calendars: KnownCalendars
   /** Null if the guest sends no message. */
   message: { id: number; sender_name: string; text: string } | null
+}
+
+interface KnownCalendars {
+  /** Number of the room type's rooms if at least one of them has a calendar, otherwise null. */
+  rooms: number | null
+  /** Time of the look-up. */
+  at: Date
 }
 
 /** Creates bookings. */
@@ -45,6 +56,7 @@ async function prepareBooking(
   input: BookingCreate,
 ): Promise<NewBooking> {
   const { db, config, ids } = app
+  const at = app.clock(ownerId)
   const [user, found] = await Promise.all([
     findUserIfAny(db, ownerId, input.user_id),
     findBookableListing(db, ownerId, input.listing_id),
@@ -52,8 +64,10 @@ async function prepareBooking(
   const parts = requireParts(user, found, input.room_type_id)
   const text = input.message ?? null
   const [id, messageId] = await Promise.all([ids('booking'), text === null ? 0 : ids('message')])
+  const { calendar_room_types = [] } = parts.listing
   return {
     draft: draftOf(id, input, parts, config.defaultCurrency),
+    calendars: { rooms: roomsByType(calendar_room_types).get(parts.roomType.id) ?? null, at },
     message: text === null ? null : { id: messageId, sender_name: parts.guest.name, text },
   }
 }
@@ -158,11 +172,20 @@ async function createBookings(
     updated_at: versionAt(tick.firstVersion, index),
     trace,
   }))
-  await requireUnits(db, session, bookings)
+  const known = requests.map(({ calendars }) => calendars)
+  await requireUnits(db, session, { bookings, known, calendarsAt: tick.calendarsAt })
   await insertBookings(db, session, bookings)
   const messages = firstMessages(requests, { firstVersion: tick.firstMessageVersion, now })
   if (messages.length > 0) await insertMessages(db, session, messages)
   return bookings
+}
+
+/** New bookings that are about to be stored, and when their turn came. */
+interface BookingsInTurn {
+  bookings: StoredBooking[]
+  /** What each booking knew of its room type's calendars. */
+  known: KnownCalendars[]
+  calendarsAt: Date | null
 }
 
 /**
@@ -171,32 +194,71 @@ async function createBookings(
  *
  * @throws DomainError `validation` at `checkin_at` with `unavailable`
  */
-async function requireUnits(db: Db, session: Session, bookings: StoredBooking[]): Promise<void> {
+async function requireUnits(db: Db, session: Session, inTurn: BookingsInTurn): Promise<void> {
+  const { bookings } = inTurn
   const [first] = bookings
   if (!first) return
-  const nightsOfBooking = (booking: StoredBooking) => ({
-    roomTypeIds: [booking.room_type_id],
-    days: nightsOf(booking),
-  })
-  const rows = await findRowsCovering(db, session, first.owner_id, bookings.map(nightsOfBooking))
-  const limited = bookings.filter(({ room_type_id }) => rows.has(room_type_id))
+  const { owner_id } = first
+  const rows = await findRowsCovering(
+    db,
+    session,
+    owner_id,
+    bookings.map((booking) => ({ roomTypeIds: [booking.room_type_id], days: nightsOf(booking) })),
+  )
+  const rooms = await roomsOf(db, session, owner_id, inTurn)
+  const calendars = await findRoomCalendars(db, session, owner_id, [...rooms.keys()])
+  const limited = bookings.filter(({ room_type_id }) => rows.has(room_type_id) || calendars.has(room_type_id))
   if (limited.length === 0) return
-  const taken: RoomTypeStay[] = await findActiveStays(db, session, first.owner_id, {
-    nights: limited.map(nightsOfBooking),
-    exceptUpTo: knownToAll([...rows.values()].flat()),
+  const taken: RoomTypeStay[] = await findActiveStays(db, session, owner_id, {
+    nights: limited.map((booking) => ({
+      roomTypeIds: [booking.room_type_id],
+      days: nightsToCompare(nightsOf(booking), calendars.get(booking.room_type_id) ?? []),
+    })),
+    exceptUpTo: calendars.size > 0 ? null : knownToAll([...rows.values()].flat()),
   })
   for (const booking of bookings) {
     const night = firstFullNight(nightsOf(booking), {
       rows: rows.get(booking.room_type_id) ?? [],
       stays: taken.filter(({ room_type_id }) => room_type_id === booking.room_type_id),
-      calendars: [],
-      rooms: 0,
+      calendars: calendars.get(booking.room_type_id) ?? [],
+      rooms: rooms.get(booking.room_type_id) ?? 0,
       today: toDay(booking.created_at),
     })
     if (night) throw invalidField('checkin_at', `No unit of the room type is left on ${night}`, 'unavailable')
     // Seeded defect: bookings of one transaction do not count for each other
     taken.push(booking)
   }
+}
+
+/**
+ * How long after the first reading of a room's calendar a booking may still not know of it: the time for which a booking
+ * waits for its turn, and the difference between two processes' clocks.
+ */
+const unknownMilliseconds = 180_000
+
+/**
+ * Returns the number of rooms of those of the bookings' room types of which a room has a calendar, by room type id. What
+ * a booking knew is enough, unless a room's calendar was first read at about that time: without the second look, the
+ * booking would not see the blocks of that reading, nor the reading the booking.
+ */
+async function roomsOf(
+  db: Db,
+  session: Session,
+  ownerId: number,
+  { bookings, known, calendarsAt }: BookingsInTurn,
+): Promise<Map<number, number>> {
+  const earliest = Math.min(...known.map(({ at }) => at.getTime()))
+  const isRecent = calendarsAt !== null && calendarsAt.getTime() > earliest - unknownMilliseconds
+  if (isRecent) {
+    const roomTypeIds = bookings.map(({ room_type_id }) => room_type_id)
+    return findCalendarRoomTypes(db, ownerId, roomTypeIds, session)
+  }
+  const rooms = new Map<number, number>()
+  for (const [index, { room_type_id }] of bookings.entries()) {
+    const ofRoomType = known[index]?.rooms ?? null
+    if (ofRoomType !== null) rooms.set(room_type_id, ofRoomType)
+  }
+  return rooms
 }
 
 /** Returns the messages that guests send with their new bookings, dated at the bookings' creation. */

@@ -2,11 +2,13 @@ import { daysBetween, toDay } from '../../core/clock.ts'
 import { invalidField } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import { findRowsCovering } from '../../inventory/availability/store.ts'
-import { findRoomTypesPage } from '../../inventory/listings/room-types-store.ts'
+import { findCalendarRoomTypes } from '../../inventory/listings/calendar-rooms-store.ts'
+import { findRoomTypesPage, type ListingRoomTypes } from '../../inventory/listings/room-types-store.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { inSnapshot } from '../../platform/mongo/turns/transactions.ts'
 import { findActiveStays } from '../bookings/store.ts'
-import { type Nights, type UnitNight, unitsByNight } from '../capacity/units.ts'
+import { findRoomCalendars } from '../capacity/calendars.ts'
+import { type Nights, nightsToCompare, type UnitNight, unitsByNight } from '../capacity/units.ts'
 import type { NightsQuery } from './schema.ts'
 
 /** Maximum number of room types read per snapshot, so that the transaction does not grow with the listing. */
@@ -21,11 +23,24 @@ export async function readNights(
   roomTypeIds: number[],
   nights: Nights,
 ): Promise<Map<number, UnitNight[]>> {
+  const calendarRooms = await findCalendarRoomTypes(db, ownerId, roomTypeIds)
+  return countNights({ db, clock }, ownerId, { roomTypeIds, calendarRooms }, nights)
+}
+
+/** Room types, and the number of rooms of those of which a room has a calendar. */
+type CountedRoomTypes = Pick<ListingRoomTypes, 'roomTypeIds' | 'calendarRooms'>
+
+async function countNights(
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
+  ownerId: number,
+  { roomTypeIds, calendarRooms }: CountedRoomTypes,
+  nights: Nights,
+): Promise<Map<number, UnitNight[]>> {
   const found = new Map<number, UnitNight[]>()
   const today = toDay(clock(ownerId))
   for (let start = 0; start < roomTypeIds.length; start += roomTypesPerSnapshot) {
     const ids = roomTypeIds.slice(start, start + roomTypesPerSnapshot)
-    const wanted = { roomTypeIds: ids, days: nights, today }
+    const wanted = { roomTypeIds: ids, calendarRooms, days: nights, today }
     const units = await inSnapshot(db, (session) => readUnits(db, session, ownerId, wanted))
     for (const [id, ofRoomType] of units) found.set(id, ofRoomType)
   }
@@ -36,10 +51,18 @@ async function readUnits(
   db: Db,
   session: Session,
   ownerId: number,
-  wanted: { roomTypeIds: number[]; days: Nights; today: string },
+  wanted: CountedRoomTypes & { days: Nights; today: string },
 ): Promise<Map<number, UnitNight[]>> {
   const rows = await findRowsCovering(db, session, ownerId, [wanted])
-  const stays = await findActiveStays(db, session, ownerId, { nights: [wanted], exceptUpTo: null })
+  const withCalendar = wanted.roomTypeIds.filter((id) => wanted.calendarRooms.has(id))
+  const calendars = await findRoomCalendars(db, session, ownerId, withCalendar)
+  const others = wanted.roomTypeIds.filter((id) => !calendars.has(id))
+  const compared = [...calendars].map(([id, ofRoomType]) => ({
+    roomTypeIds: [id],
+    days: nightsToCompare(wanted.days, ofRoomType),
+  }))
+  if (others.length > 0) compared.push({ roomTypeIds: others, days: wanted.days })
+  const stays = await findActiveStays(db, session, ownerId, { nights: compared, exceptUpTo: null })
   const active = Map.groupBy(stays, ({ room_type_id }) => room_type_id)
   const units = new Map<number, UnitNight[]>()
   for (const id of wanted.roomTypeIds)
@@ -48,8 +71,8 @@ async function readUnits(
       unitsByNight(wanted.days, {
         rows: rows.get(id) ?? [],
         stays: active.get(id) ?? [],
-        calendars: [],
-        rooms: 0,
+        calendars: calendars.get(id) ?? [],
+        rooms: wanted.calendarRooms.get(id) ?? 0,
         today: wanted.today,
       }),
     )
@@ -72,11 +95,12 @@ export async function findNights(
 ): Promise<Record<string, Record<string, UnitNight[]>>> {
   const wanted = { listingId: listing_id, roomTypeId: room_type_id }
   const { listings } = await findRoomTypesPage(app.db, ownerId, wanted, { page: 1, perPage: 1 })
-  const roomTypeIds = listings[0]?.roomTypeIds ?? []
+  const { roomTypeIds = [], calendarRooms = new Map<number, number>() } = listings[0] ?? {}
   if (roomTypeIds.length * (daysBetween(start_date, end_date) + 1) > maxNights) {
     const message = `"end_date" must include at most ${maxNights} nights over all room types`
     throw invalidField('end_date', message, 'max')
   }
-  const units = await readNights(app, ownerId, roomTypeIds, { from: start_date, to: end_date })
+  const nights = { from: start_date, to: end_date }
+  const units = await countNights(app, ownerId, { roomTypeIds, calendarRooms }, nights)
   return { [listing_id]: Object.fromEntries(units) }
 }

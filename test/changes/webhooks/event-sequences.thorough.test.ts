@@ -21,9 +21,9 @@ import {
   type SenderEffect,
   type SenderEvent,
 } from '../../../src/changes/webhooks/send/state.ts'
-import type { Turn } from '../../../src/changes/webhooks/send/turns.ts'
 import { newWebhook, type WebhookId } from '../../../src/changes/webhooks/store.ts'
 import { toVersion } from '../../../src/host-clock/format.ts'
+import type { Turn } from '../../../src/platform/outgoing/turns.ts'
 import { runs } from '../../support/soak.ts'
 
 /*

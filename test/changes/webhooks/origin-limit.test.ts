@@ -1,6 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { postInTurn } from '../../../src/changes/webhooks/send/attempt.ts'
-import { freshTurn, requireTurn, type Turn, takeTurns } from '../../../src/changes/webhooks/send/turns.ts'
+import { requireTurn, takeTurns } from '../../../src/changes/webhooks/send/turns.ts'
+import { freshTurn, type Turn } from '../../../src/platform/outgoing/turns.ts'
 import { MemoryRateLimiter } from '../../../src/platform/rate-limiter.ts'
 import { RedisRateLimiter } from '../../../src/platform/redis/rate-limiter.ts'
 import { type Actor, testApp } from '../../support/app.ts'

@@ -58,7 +58,7 @@ export const defects: Defect[] = [
   // A key does what it may, and secrets stay secret.
   { what: 'a key does what it has no permission for', edit: 'drop', tests: ['http/every-route.'] },
   { what: 'an expired key is accepted', edit: 'drop', tests: ['access/keys/'] },
-  { what: 'a hint is posted into a private network', edit: 'always', tests: ['changes/webhooks/address.'] },
+  { what: 'a hint is posted into a private network', edit: 'always', tests: ['platform/outgoing/address.'] },
   { what: 'the log shows what was sent in a path', edit: 'always', tests: ['access/requests/'] },
   {
     what: 'an API key is shown as the name of an unknown field',

@@ -9,7 +9,7 @@ import {
   text,
   withTitle,
 } from '../../../http/input/schema/fields.ts'
-import { type PrivateHost, privateHostOf } from '../address.ts'
+import { type PrivateHost, privateHostOf } from '../../../platform/outgoing/address.ts'
 import { webhookEvents } from '../hint.ts'
 import type { DisabledReason } from '../model.ts'
 

@@ -1,7 +1,8 @@
-import packageJson from '../../../../package.json' with { type: 'json' }
 import { currentTrace } from '../../../core/trace.ts'
 import type { AppContext } from '../../../http/context.ts'
+import { userAgentOf } from '../../../http/user-agent.ts'
 import type { Db } from '../../../platform/mongo/connection.ts'
+import { freshTurn, type Turn } from '../../../platform/outgoing/turns.ts'
 import type { SecretBox } from '../../../platform/secrets/secret-box.ts'
 import { endAttempts, type Outcome } from '../attempts-store.ts'
 import { deliveryId } from '../deliveries-store.ts'
@@ -12,7 +13,7 @@ import { clearRecordedFailure, recordFirstFailure } from '../store.ts'
 import { turnOffForService, undeliveredFrom } from '../turn-off.ts'
 import { type PostRequest, type PostResult, postHint } from './post.ts'
 import { offAfterFailure } from './state.ts'
-import { awaitTurn, awaitTurnForever, freshTurn, type OriginContext, type Turn } from './turns.ts'
+import { awaitTurn, awaitTurnForever, type OriginContext } from './turns.ts'
 
 /** The context for posting a hint. */
 export type PostContext = Pick<AppContext, 'db' | 'clock' | 'config' | 'secrets'> & OriginContext
@@ -218,14 +219,6 @@ export function signPost(
     ...signatureHeaders({ id: deliveryId(delivery), at, body }, secrets),
   }
   return { url: new URL(webhook.url), headers, body, allowsPrivate: config.webhooksAllowPrivate }
-}
-
-/**
- * Returns the `User-Agent` of every post (decisions §21), with which a receiver's firewall can allow posts. The address
- * is written as a URL, because a header cannot have a host name beyond ASCII.
- */
-function userAgentOf({ publicUrl }: Pick<PostContext['config'], 'publicUrl'>): string {
-  return `partner-interface/${packageJson.version} (+${(URL.parse(publicUrl)?.href ?? publicUrl).replace(/\/$/, '')})`
 }
 
 /** Returns the secrets that are valid at `now`: two after a rotation, until the previous secret expires. */

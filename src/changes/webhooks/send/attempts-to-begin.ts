@@ -8,6 +8,7 @@
  */
 
 import type { Db } from '../../../platform/mongo/connection.ts'
+import type { Turn } from '../../../platform/outgoing/turns.ts'
 import {
   type FoundHints,
   findHints,
@@ -19,7 +20,7 @@ import type { Webhook } from '../model.ts'
 import type { Positions } from '../store.ts'
 import { type FeedPages, type NewHint, type NewHints, readNewHints } from './new-hints.ts'
 import { type CountedAttempts, type DueWebhook, type Look, maxInFlight, type StoredFacts } from './state.ts'
-import { maxPerSecondOfWebhook, type OriginContext, type Turn, takeTurns } from './turns.ts'
+import { maxPerSecondOfWebhook, type OriginContext, takeTurns } from './turns.ts'
 
 /** Maximum number of waiting hints per webhook; further changes wait in the feeds. */
 const maxWaiting = 10_000

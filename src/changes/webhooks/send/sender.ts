@@ -24,6 +24,7 @@ import { inTrace, resumeTrace } from '../../../core/trace.ts'
 import { findClocks } from '../../../host-clock/change-store.ts'
 import type { AppContext } from '../../../http/context.ts'
 import { inTransaction } from '../../../platform/mongo/turns/transactions.ts'
+import type { Turn } from '../../../platform/outgoing/turns.ts'
 import { addHints, beginAttempts, countWaiting } from '../attempts-store.ts'
 import { trimDeliveries } from '../deliveries-store.ts'
 import { usableKeys } from '../keys.ts'
@@ -50,7 +51,6 @@ import {
   type SenderEffect,
   type SenderEvent,
 } from './state.ts'
-import type { Turn } from './turns.ts'
 
 /** The context for sending hints. */
 export type SenderContext = AttemptContext & Pick<AppContext, 'liveDb' | 'log' | 'metrics'>

@@ -28,6 +28,11 @@ function isWebAddress(text: string): boolean {
   return url !== null && (url.protocol === 'https:' || url.protocol === 'http:')
 }
 
+/** `webcal` is the scheme with which calendar programs offer their files; such a file is read over https. */
+function isCalendarAddress(text: string): boolean {
+  return isWebAddress(text.replace(/^\s*webcal:/i, 'https:'))
+}
+
 function isTimeZone(text: string): boolean {
   if (!/^[A-Za-z]/.test(text)) return false
   try {
@@ -75,6 +80,11 @@ export const formats = {
   uri: {
     accepts: isWebAddress,
     expectation: 'an http or https address',
+    documented: { format: 'uri' },
+  },
+  'calendar-address': {
+    accepts: isCalendarAddress,
+    expectation: 'an https or webcal address',
     documented: { format: 'uri' },
   },
   email: {

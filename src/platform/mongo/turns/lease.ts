@@ -45,12 +45,17 @@ export async function acquireLease(db: Db, { name, owner }: Lease, now: Date, un
   }
 }
 
+/** How the names of leases begin that are slots (`slots.ts`). */
+export const slotPrefix = 'slot '
+
 /**
  * Returns true if any process holds a lease. A running service holds at least one, and a killed process's lease counts
- * until it expires.
+ * until it expires. Slots do not count, because they expire later than any lease, and are held after a process that has
+ * stopped.
  */
 export async function isAnyLeaseHeld(db: Db, now: Date): Promise<boolean> {
-  return (await leaseModel(db).exists({ until: { $gt: now } })) !== null
+  const isSlot = new RegExp(`^${slotPrefix}`)
+  return (await leaseModel(db).exists({ _id: { $not: isSlot }, until: { $gt: now } })) !== null
 }
 
 /** Releases a lease if `owner` still holds it, so that another process can take it before it expires. */

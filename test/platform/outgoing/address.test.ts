@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isPublicAddress, privateHostOf } from '../../../src/changes/webhooks/address.ts'
+import { isPublicAddress, privateHostOf } from '../../../src/platform/outgoing/address.ts'
 
 test.each([
   'https://127.0.0.1/',

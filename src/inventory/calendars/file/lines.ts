@@ -1,0 +1,152 @@
+const lineFeed = 10
+const carriageReturn = 13
+const space = 32
+const tab = 9
+
+/** The longest line whose content can be read. Five thousand periods are shorter. */
+export const maxTextBytes = 256 * 1024
+/** Parts of a folded line that are looked at before the caller may rest. */
+const partsPerLook = 512
+
+const colon = 58
+const semicolon = 59
+const upperA = 65
+const lowerA = 97
+const lowerZ = 122
+
+/** The properties that count in any component. */
+const names = [
+  'BEGIN',
+  'END',
+  'DTSTART',
+  'DTEND',
+  'UID',
+  'DURATION',
+  'EXDATE',
+  'FREEBUSY',
+  'METHOD',
+  'RDATE',
+  'RECURRENCE-ID',
+  'REFRESH-INTERVAL',
+  'RRULE',
+  'STATUS',
+  'TRANSP',
+  'TZID',
+  'TZOFFSETTO',
+  'X-PUBLISHED-TTL',
+  'X-WR-TIMEZONE',
+]
+const longestName = Math.max(...names.map((name) => name.length))
+
+/**
+ * Reads a file's lines, unfolded (RFC 5545, section 3.1). Lines end with CRLF or LF, blank ones do not count, and a line
+ * that begins with a space or a tab continues the one before. Parts are joined as bytes, because senders fold within a
+ * character.
+ *
+ * Text is read as Latin-1, one character for each byte: everything that counts is ASCII, except names of events and of
+ * time zones, which are compared and never shown, and are equal only if their bytes are.
+ */
+export class Lines {
+  /** The number of the line's first part in the file, from 1. */
+  number = 0
+  private readonly bytes: Buffer
+  private position = 0
+  private partsRead = 0
+  private start = 0
+  private firstEnd = 0
+  private end = 0
+
+  constructor(sent: Uint8Array) {
+    this.bytes = Buffer.from(sent.buffer, sent.byteOffset, sent.byteLength)
+    const hasMark = this.bytes[0] === 0xef && this.bytes[1] === 0xbb && this.bytes[2] === 0xbf
+    if (hasMark) this.position = 3
+  }
+
+  /** Goes to the next line that is not blank. Returns false at the end of the file. */
+  advance(): boolean {
+    for (;;) {
+      if (this.position >= this.bytes.length) return false
+      this.start = this.position
+      this.firstEnd = this.endOfPart()
+      this.end = this.firstEnd
+      this.number = this.partsRead
+      if (this.firstEnd > this.start) return true
+    }
+  }
+
+  /**
+   * Reads on in the line's further parts. Returns false if there are more, so that a line of many parts does not hold up
+   * anything else.
+   */
+  complete(): boolean {
+    for (let read = 0; read < partsPerLook; read += 1) {
+      const first = this.bytes[this.position]
+      const isContinuation = first === space || first === tab
+      const isBlank = first === lineFeed || first === carriageReturn
+      if (!(isContinuation || isBlank)) return true
+      const partStart = this.position
+      const partEnd = this.endOfPart()
+      if (isContinuation) this.end = partEnd
+      // A carriage return within a line is no blank line, so the line that begins with it is read by itself.
+      if (isBlank && partEnd > partStart) {
+        this.position = partStart
+        this.partsRead -= 1
+        return true
+      }
+    }
+    return false
+  }
+
+  /**
+   * Returns the property's name in upper case, or an empty string if it is none of {@link names} or the line has none. Only
+   * of a complete line.
+   */
+  name(): string {
+    const { bytes, start } = this
+    const most = Math.min(this.firstEnd, start + longestName + 1)
+    let end = start
+    while (end < most && bytes[end] !== colon && bytes[end] !== semicolon) end += 1
+    if (end < most) return this.nameUntil(end)
+    if (this.end === this.firstEnd) return ''
+    // The line is folded within its name.
+    const unfolded = this.text() ?? ''
+    return unfolded.slice(0, Math.max(0, unfolded.search(/[:;]/))).toUpperCase()
+  }
+
+  /** Compares bytes, because most lines do not count and need not become text. */
+  private nameUntil(end: number): string {
+    const length = end - this.start
+    for (const name of names) {
+      if (name.length === length && this.beginsWith(name)) return name
+    }
+    return ''
+  }
+
+  private beginsWith(name: string): boolean {
+    for (let index = 0; index < name.length; index += 1) {
+      const byte = this.bytes[this.start + index] ?? 0
+      const isLowerCase = byte >= lowerA && byte <= lowerZ
+      if ((isLowerCase ? byte - lowerA + upperA : byte) !== name.charCodeAt(index)) return false
+    }
+    return true
+  }
+
+  /** Returns the line, or null if it is longer than {@link maxTextBytes}. Only of a complete line. */
+  text(): string | null {
+    if (this.end - this.start > maxTextBytes) return null
+    const whole = this.bytes.toString('latin1', this.start, this.end)
+    if (this.end === this.firstEnd) return whole
+    return whole.replace(/(?:\r*\n)+[ \t]/g, '')
+  }
+
+  /** Reads one line as it is in the file, and returns where its content ends. */
+  private endOfPart(): number {
+    const start = this.position
+    const found = this.bytes.indexOf(lineFeed, start)
+    let end = found < 0 ? this.bytes.length : found
+    this.position = end + 1
+    this.partsRead += 1
+    while (end > start && this.bytes[end - 1] === carriageReturn) end -= 1
+    return end
+  }
+}
