@@ -52,7 +52,8 @@ export async function fillRows(
   }
   if (rows.length > 0) await flush()
   const written = roomTypes.map(({ room_type_id }) => {
-    return { owner_id: hostId, room_type_id, rows: days, asked_at: 0, sequence, newest_as_of: null }
+    const last_day = addDays(firstDay, days - 1)
+    return { owner_id: hostId, room_type_id, rows: days, asked_at: 0, sequence, newest_as_of: null, last_day }
   })
   const compacted = roomTypes.map(({ room_type_id }) => {
     return { owner_id: hostId, room_type_id, rows: days, in_force: days }

@@ -89,50 +89,6 @@ export async function findCalendar(
   return found
 }
 
-/** The facts about a calendar from which findings are derived. */
-export type CalendarFacts = Pick<
-  StoredCalendar,
-  | 'owner_id'
-  | 'listing_id'
-  | 'room_type_id'
-  | 'room_id'
-  | 'is_inactive'
-  | 'status'
-  | 'error'
-  | 'set_at'
-  | 'read_at'
-  | 'refresh_seconds'
-  | 'has_been_read'
-  | 'events'
-  | 'conflicts'
->
-
-const factColumns: Record<keyof CalendarFacts, 1> & { _id: 0 } = {
-  _id: 0,
-  owner_id: 1,
-  listing_id: 1,
-  room_type_id: 1,
-  room_id: 1,
-  is_inactive: 1,
-  status: 1,
-  error: 1,
-  set_at: 1,
-  read_at: 1,
-  refresh_seconds: 1,
-  has_been_read: 1,
-  events: 1,
-  conflicts: 1,
-}
-
-/** Returns the facts about all calendars of several owners, by owner and room. */
-export function findCalendarFacts(db: Db, ownerIds: number[]): Promise<CalendarFacts[]> {
-  const options = { projection: factColumns, batchSize: 5000 }
-  return calendarModel(db)
-    .collection.find<CalendarFacts>({ owner_id: { $in: ownerIds } }, options)
-    .sort({ owner_id: 1, room_id: 1 })
-    .toArray()
-}
-
 /** Which calendar a process claims, and until when it must be claimable to be claimed. */
 export type DueCalendar = Pick<StoredCalendar, 'owner_id' | 'room_id' | 'url' | 'origin'> & {
   claimable_at: Date
