@@ -39,60 +39,76 @@ export interface InventoryFacts {
   calendars: CalendarFacts[]
 }
 
-/** Number of listings or calendars in one response, which bounds how long decoding holds the event loop. */
-const batchSize = 2000
+/** Maximum number of owners in one command, whose response is one document of at most 16 MB. */
+const ownersAtOnce = 10
 
-/** One document of the aggregation, which has one of these forms. */
-type Found = { owner_id: number } & (
-  | { listing_id: number; is_unpriced: boolean; room_type_ids: number[] }
-  /** Room types whose nights are limited by their availability or by a calendar. */
-  | { limited: number[] }
-  | { calendar: CalendarFacts }
-)
+/** A response, with documents of all owners. */
+interface Found {
+  listings: { owner_id: number; id: number; is_unpriced: boolean; room_type_ids: number[] }[]
+  /** Room types whose nights are limited by a row, and by a calendar. */
+  limitedByRows: Limited[]
+  limitedByCalendars: Limited[]
+  calendars: (CalendarFacts & { owner_id: number })[]
+}
+interface Limited {
+  /** Id of the owner. */
+  _id: number
+  room_type_ids: number[]
+}
 
-/** Returns the facts about the inventory of several owners. An owner with nothing to judge is absent. */
+/**
+ * Returns the facts about the inventory of several owners. An owner without listings is absent. For one owner this is one
+ * command.
+ */
 export async function findInventoryFacts(
   db: Db,
   owners: JudgedOwner[],
 ): Promise<Map<number, InventoryFacts>> {
-  if (owners.length === 0) return new Map()
-  const found = await listingModel(db)
-    .collection.aggregate<Found>(
-      [
-        ...publishedListings(idsOf(owners)),
-        {
-          $unionWith: { coll: availabilityWrittenModel(db).collection.name, pipeline: limitedByRows(owners) },
-        },
-        {
-          $unionWith: {
-            coll: calendarModel(db).collection.name,
-            pipeline: limitedByCalendars(idsOf(owners)),
-          },
-        },
-        { $unionWith: { coll: calendarModel(db).collection.name, pipeline: notedCalendars(idsOf(owners)) } },
-      ],
-      { batchSize },
-    )
-    .toArray()
-  const byOwner = Map.groupBy(found, ({ owner_id }) => owner_id)
-  return new Map([...byOwner].map(([ownerId, ofOwner]) => [ownerId, factsOf(ofOwner)]))
-}
-
-function idsOf(owners: JudgedOwner[]): { $in: number[] } {
-  return { $in: [...new Set(owners.map(({ ownerId }) => ownerId))] }
-}
-
-function factsOf(found: Found[]): InventoryFacts {
-  const facts: InventoryFacts = { unpricedListings: [], openListings: [], calendars: [] }
-  const limited = new Set(found.flatMap((one) => ('limited' in one ? one.limited : [])))
-  for (const one of found) {
-    if ('calendar' in one) facts.calendars.push(one.calendar)
-    if (!('listing_id' in one)) continue
-    const { listing_id, is_unpriced, room_type_ids } = one
-    if (is_unpriced) facts.unpricedListings.push(listing_id)
-    if (room_type_ids.some((id) => !limited.has(id))) facts.openListings.push(listing_id)
+  const facts = new Map<number, InventoryFacts>()
+  const distinct = [...new Map(owners.map((owner) => [owner.ownerId, owner])).values()]
+  for (let start = 0; start < distinct.length; start += ownersAtOnce) {
+    const some = distinct.slice(start, start + ownersAtOnce)
+    const [found] = await findTogether(db, some)
+    if (!found) continue
+    for (const { ownerId } of some) facts.set(ownerId, factsOf(found, ownerId))
   }
   return facts
+}
+
+/** Returns one document, or none if no owner has a listing. */
+function findTogether(db: Db, owners: JudgedOwner[]): Promise<Found[]> {
+  const owner_id = { $in: owners.map(({ ownerId }) => ownerId) }
+  const listings = listingModel(db).collection
+  const from = {
+    listings: listings.name,
+    written: availabilityWrittenModel(db).collection.name,
+    calendars: calendarModel(db).collection.name,
+  }
+  // Whoever has rows or a calendar has a listing.
+  return listings
+    .aggregate<Found>([
+      { $match: { owner_id } },
+      { $limit: 1 },
+      { $project: { _id: 1 } },
+      { $lookup: { from: from.listings, pipeline: publishedListings(owner_id), as: 'listings' } },
+      { $lookup: { from: from.written, pipeline: limitedByRows(owners), as: 'limitedByRows' } },
+      { $lookup: { from: from.calendars, pipeline: limitedByCalendars(owner_id), as: 'limitedByCalendars' } },
+      { $lookup: { from: from.calendars, pipeline: notedCalendars(owner_id), as: 'calendars' } },
+    ])
+    .toArray()
+}
+
+function factsOf(found: Found, ownerId: number): InventoryFacts {
+  const limits = [...found.limitedByRows, ...found.limitedByCalendars].filter(({ _id }) => _id === ownerId)
+  const limited = new Set(limits.flatMap(({ room_type_ids }) => room_type_ids))
+  const listings = found.listings.filter(({ owner_id }) => owner_id === ownerId)
+  const isOpen = ({ room_type_ids }: Found['listings'][number]) =>
+    room_type_ids.some((id) => !limited.has(id))
+  return {
+    unpricedListings: listings.filter(({ is_unpriced }) => is_unpriced).map(({ id }) => id),
+    openListings: listings.filter(isOpen).map(({ id }) => id),
+    calendars: found.calendars.filter(({ owner_id }) => owner_id === ownerId),
+  }
 }
 
 /** The fields of a room type's prices that can give a night a price. A price of 0 is a price. */
@@ -125,7 +141,7 @@ function publishedListings(owner_id: { $in: number[] }) {
       $project: {
         _id: 0,
         owner_id: 1,
-        listing_id: '$id',
+        id: 1,
         is_unpriced: { $ne: [{ $setDifference: ['$content.room_types.id', pricedRoomTypes] }, []] },
         room_type_ids: '$content.room_types.id',
       },
@@ -133,23 +149,20 @@ function publishedListings(owner_id: { $in: number[] }) {
   ]
 }
 
-/** Room types with a row that ends today or later. The index has all that is read. */
+/** Room types with a row that ends today or later. An index has all that is read. */
 function limitedByRows(owners: JudgedOwner[]) {
-  const byDay = Map.groupBy(owners, ({ today }) => today)
-  const ranges = [...byDay].map(([today, some]) => ({ owner_id: idsOf(some), last_day: { $gte: today } }))
+  const ranges = owners.map(({ ownerId, today }) => ({ owner_id: ownerId, last_day: { $gte: today } }))
   return [
-    { $match: ranges.length === 1 ? ranges[0] : { $or: ranges } },
-    { $group: { _id: '$owner_id', limited: { $push: '$room_type_id' } } },
-    { $project: { _id: 0, owner_id: '$_id', limited: 1 } },
+    { $match: { $or: ranges } },
+    { $group: { _id: '$owner_id', room_type_ids: { $push: '$room_type_id' } } },
   ]
 }
 
-/** Room types with a calendar that has been read. The index has all that is read. */
+/** Room types with a calendar that has been read. An index has all that is read. */
 function limitedByCalendars(owner_id: { $in: number[] }) {
   return [
     { $match: { owner_id, has_been_read: true } },
-    { $group: { _id: '$owner_id', limited: { $addToSet: '$room_type_id' } } },
-    { $project: { _id: 0, owner_id: '$_id', limited: 1 } },
+    { $group: { _id: '$owner_id', room_type_ids: { $addToSet: '$room_type_id' } } },
   ]
 }
 
@@ -166,15 +179,13 @@ function notedCalendars(owner_id: { $in: number[] }) {
       $project: {
         _id: 0,
         owner_id: 1,
-        calendar: {
-          room_id: '$room_id',
-          status: '$status',
-          set_at: '$set_at',
-          read_at: '$read_at',
-          refresh_seconds: '$refresh_seconds',
-          conflicts: '$conflicts',
-          skipped: { $ifNull: ['$events.skipped', 0] },
-        },
+        room_id: 1,
+        status: 1,
+        set_at: 1,
+        read_at: 1,
+        refresh_seconds: 1,
+        conflicts: 1,
+        skipped: { $ifNull: ['$events.skipped', 0] },
       },
     },
   ]
