@@ -3,7 +3,7 @@ import { type PageRequest, skipOf } from '../../http/input/pagination.ts'
 import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { calendarModel, type StoredCalendar } from './model.ts'
-import type { CalendarStatus } from './words.ts'
+import { type CalendarStatus, calendarStatuses } from './words.ts'
 
 /** How long a claim of a process counts, so that a killed process's calendar is due again within 2 minutes. */
 const claimMilliseconds = 120_000
@@ -271,4 +271,44 @@ export async function changeCalendarsOfListing(
   only: Partial<Pick<StoredCalendar, 'is_limited' | 'is_inactive'>>,
 ): Promise<void> {
   await calendarModel(db).updateMany({ owner_id, listing_id, ...only }, { $set: set })
+}
+
+/** Time for which a calendar may be due before it counts as overdue: an interval, within which its turn should come. */
+const overdueMilliseconds = 15 * 60_000
+
+/** How the readings of all hosts' calendars are going. */
+export interface CalendarState {
+  /** Number of calendars in each status. */
+  counts: Record<CalendarStatus, number>
+  /** Age of the oldest last good reading of the calendars whose last attempt was good; null without such a calendar. */
+  oldestReadSeconds: number | null
+  /** Number of calendars that have been due for longer than an interval. */
+  overdue: number
+}
+
+/** Returns how the readings of all hosts' calendars are going. It reads indexes only. */
+export async function calendarState(db: Db, now: Date): Promise<CalendarState> {
+  const { collection } = calendarModel(db)
+  const dueBefore = new Date(now.getTime() - overdueMilliseconds)
+  const wellRead: CalendarStatus[] = ['ok', 'holding']
+  const [found, oldest, overdue] = await Promise.all([
+    collection
+      .aggregate<{ _id: CalendarStatus; count: number }>([
+        { $match: { status: { $in: [...calendarStatuses] } } },
+        { $group: { _id: '$status', count: { $sum: 1 } } },
+      ])
+      .toArray(),
+    collection.findOne<{ read_at: Date }>(
+      { status: { $in: wellRead } },
+      { projection: { _id: 0, status: 1, read_at: 1 }, sort: { read_at: 1 } },
+    ),
+    collection.countDocuments({ claimable_at: { $lte: dueBefore } }),
+  ])
+  const counts = new Map(found.map(({ _id, count }) => [_id, count]))
+  const named = calendarStatuses.map((status) => [status, counts.get(status) ?? 0])
+  return {
+    counts: Object.fromEntries(named) as Record<CalendarStatus, number>,
+    oldestReadSeconds: oldest ? Math.max(0, (now.getTime() - oldest.read_at.getTime()) / 1000) : null,
+    overdue,
+  }
 }
