@@ -1832,7 +1832,7 @@ export interface components {
              * @description Kind of finding
              * @enum {string}
              */
-            code: "feed_unread" | "position_ahead" | "consumer_behind" | "webhook_off" | "webhook_failing" | "key_expires" | "limit_reached" | "requests_refused" | "writes_refused" | "listing_without_price" | (string & {});
+            code: "feed_unread" | "position_ahead" | "consumer_behind" | "webhook_off" | "webhook_failing" | "key_expires" | "limit_reached" | "requests_refused" | "writes_refused" | "listing_without_price" | "calendar_failing" | "calendar_conflict" | "calendar_incomplete" | "nights_open" | (string & {});
             /**
              * @description `failing` needs somebody now, `warning` can wait until the morning
              * @enum {string}
@@ -1840,7 +1840,7 @@ export interface components {
             severity: "failing" | "warning" | (string & {});
             /**
              * Format: date-time
-             * @description Time at which the threshold was crossed; null for `limit_reached`, `requests_refused` and `listing_without_price`
+             * @description Time at which the threshold was crossed; null for `limit_reached`, `requests_refused`, `listing_without_price`, `calendar_conflict`, `calendar_incomplete` and `nights_open`
              */
             since: string | null;
             /** @description What is wrong, in a sentence */
@@ -1876,7 +1876,9 @@ export interface components {
             refused?: number;
             /** @description Ids of the listings, ascending, at most 20 */
             listing_ids?: number[];
-            /** @description Number of such listings */
+            /** @description Ids of the rooms whose calendars it is about, ascending, at most 20 */
+            room_ids?: number[];
+            /** @description Number of such listings or rooms */
             count?: number;
         };
         FrequentQuestion: {

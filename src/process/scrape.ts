@@ -11,6 +11,8 @@ import { findingCodes } from '../changes/health/findings.ts'
 import { webhookState } from '../changes/webhooks/store.ts'
 import { readLatestVersion } from '../host-clock/store.ts'
 import type { AppContext } from '../http/context.ts'
+import { calendarState } from '../inventory/calendars/store.ts'
+import { calendarStatuses } from '../inventory/calendars/words.ts'
 import { serverVersion } from '../platform/mongo/connection.ts'
 import { outboxState } from '../platform/outbox/outbox.ts'
 import { withTimeoutOrNull } from '../platform/time-limits.ts'
@@ -70,6 +72,12 @@ function scraper({ config, db, rateLimiter, clock, clockWatch }: AppContext): ()
   const hint = gauge('webhook_oldest_waiting_seconds', 'Age of the oldest hint that waits to be delivered')
   const off = gauge('webhook_endpoints_off', 'Disabled webhooks')
   const alarms = gauge('partner_alarms_open', 'Open alarms of all keys on live data', ['code'])
+  const calendars = gauge('calendars', 'Calendars of all hosts', ['status'])
+  const oldestRead = gauge(
+    'calendar_oldest_read_seconds',
+    'Time since the last good reading of the calendar that has waited longest, of those whose last attempt was good',
+  )
+  const overdue = gauge('calendars_overdue', 'Calendars that have been due for more than 15 minutes')
   const expiry = gauge('key_next_expiry_timestamp_seconds', 'Unix time at which the next key expires')
   const within = <T>(read: Promise<T>) => withTimeoutOrNull(read, readLimitMilliseconds)
   return async () => {
@@ -85,6 +93,7 @@ function scraper({ config, db, rateLimiter, clock, clockWatch }: AppContext): ()
       lags: within(greatestLags(db, now)),
       webhooks: within(webhookState(db, now)),
       alarms: within(countOpenAlarms(db)),
+      calendars: within(calendarState(db, now)),
       nextKeyExpiry: within(findNextKeyExpiry(db, now)),
     })
     servers.reset()
@@ -106,6 +115,10 @@ function scraper({ config, db, rateLimiter, clock, clockWatch }: AppContext): ()
     hint.set(found.webhooks?.oldestSeconds ?? Number.NaN)
     off.set(found.webhooks?.off ?? Number.NaN)
     for (const code of findingCodes) alarms.set({ code }, found.alarms?.[code] ?? Number.NaN)
+    for (const status of calendarStatuses)
+      calendars.set({ status }, found.calendars?.counts[status] ?? Number.NaN)
+    oldestRead.set(found.calendars?.oldestReadSeconds ?? Number.NaN)
+    overdue.set(found.calendars?.overdue ?? Number.NaN)
     expiry.set(found.nextKeyExpiry ? found.nextKeyExpiry.getTime() / 1000 : Number.NaN)
     return registry
   }

@@ -47,10 +47,10 @@ test('every alert leads to its section of the runbooks, which says what it means
 /** Metrics missing from `/metrics`: Prometheus's own, and one that exists only if the service terminates TLS. */
 const others = new Set(['up', 'tls_certificate_expiry_timestamp_seconds'])
 
-/** Returns the names of the metrics in an expression. All names except `up` contain an underscore. */
+/** Returns the names of the metrics in an expression. All names except `up` and `calendars` contain an underscore. */
 function metricsIn(expr: string): string[] {
   const bare = expr.replaceAll(/\{[^}]*\}|\[[^\]]*\]|\b(by|without)\s*\([^)]*\)/g, ' ')
-  const words = bare.match(/\b(up|[a-z]\w*[_:][\w:]*)\b(?!\s*\()/g) ?? []
+  const words = bare.match(/\b(up|calendars|[a-z]\w*[_:][\w:]*)\b(?!\s*\()/g) ?? []
   return words.map((name) => name.replace(/_seconds_(bucket|count|sum)$/, '_seconds'))
 }
 

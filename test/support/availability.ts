@@ -52,7 +52,8 @@ export async function fillRows(
   }
   if (rows.length > 0) await flush()
   const written = roomTypes.map(({ room_type_id }) => {
-    return { owner_id: hostId, room_type_id, rows: days, asked_at: 0, sequence, newest_as_of: null }
+    const last_day = addDays(firstDay, days - 1)
+    return { owner_id: hostId, room_type_id, rows: days, asked_at: 0, sequence, newest_as_of: null, last_day }
   })
   const compacted = roomTypes.map(({ room_type_id }) => {
     return { owner_id: hostId, room_type_id, rows: days, in_force: days }
@@ -90,3 +91,28 @@ export type AvailabilityTree = Record<string, Record<string, Row[]>>
 
 export const rowsOf = (tree: AvailabilityTree) =>
   Object.values(tree).flatMap((types) => Object.values(types).flat())
+
+/**
+ * Limits all nights of a partner's listings, so that `nights_open` (decisions §29) holds for none. A new sandbox has
+ * listings without availability.
+ */
+export async function limitAllNights(actor: Actor, root: '/v1' | '/sandbox'): Promise<void> {
+  const { body: listings } = await actor.send('GET', `${root}/listings?per_page=100`)
+  const data: object[] = []
+  for (const { id } of listings.data) {
+    const { body } = await actor.send('GET', `${root}/listings/${id}`)
+    for (const { id: room_type_id } of body.data.room_types)
+      data.push({
+        listing_id: id,
+        room_type_id,
+        available: 9,
+        start_date: '2026-01-01',
+        end_date: '2049-12-31',
+      })
+  }
+  if (data.length === 0) return
+  const { status } = await actor.send('POST', `${root}/integrations/provider_one/availability`, {
+    body: { data },
+  })
+  if (status !== 200) throw new Error(`Availability was refused with ${status}`)
+}

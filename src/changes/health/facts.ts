@@ -3,10 +3,11 @@ import { readTotalsOfKeys } from '../../access/requests/counts-store.ts'
 import type { KindCounts } from '../../access/requests/kinds.ts'
 import type { ReaderPositions, StoredActivity } from '../../activity/key-activity.ts'
 import { activityOf, refusalMilliseconds } from '../../activity/stored-fields.ts'
+import { toDay } from '../../core/clock.ts'
 import { findClocks } from '../../host-clock/change-store.ts'
 import type { HostClock } from '../../host-clock/model.ts'
 import type { AppContext } from '../../http/context.ts'
-import { findUnpricedListings } from '../../inventory/listings/unpriced-store.ts'
+import { findInventoryFacts, type InventoryFacts } from '../../inventory/facts-store.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { Following } from '../../platform/mongo/following.ts'
 import type { Consumer } from '../consumers/model.ts'
@@ -47,14 +48,14 @@ export async function readFacts(app: HealthContext, subjects: Subject[]): Promis
   const listed = subjects.filter(({ key }) => key.permissions.includes('listings.read'))
   const stored = subjects.map(({ key, ownerId }) => ({ keyId: key.id, ownerId, ofKey: activityOf(key) }))
   const finding = app.activity.find(stored)
-  const [activity, feeds, webhooks, counts, unpriced] = await Promise.all([
+  const [activity, feeds, webhooks, counts, inventories] = await Promise.all([
     finding,
     finding.then((found) => readFeedsOfAll(db, subjects, found)),
     findWebhooksOfKeys(db, readers),
     readTotalsOfKeys(liveDb, keys, hourAgo),
-    findUnpricedListings(
+    findInventoryFacts(
       db,
-      listed.map(({ ownerId }) => ownerId),
+      listed.map(({ ownerId }) => ({ ownerId, today: toDay(clock(ownerId)) })),
     ),
   ])
   const webhooksOf = Map.groupBy(webhooks, ({ owner_id, created_by }) => nameOf(owner_id, created_by))
@@ -67,9 +68,11 @@ export async function readFacts(app: HealthContext, subjects: Subject[]): Promis
     keyExpiresAt: key.expires_at,
     requests: { ...noRequests, ...(counts.get(key.id) as KindCounts | undefined) },
     refusedOperations: refusedOperations(activity[index] as StoredActivity, clock(ownerId)),
-    unpricedListings: key.permissions.includes('listings.read') ? (unpriced.get(ownerId) ?? []) : [],
+    inventory: key.permissions.includes('listings.read') ? (inventories.get(ownerId) ?? nothingNoted) : null,
   }))
 }
+
+const nothingNoted: InventoryFacts = { unpricedListings: [], openListings: [], calendars: [] }
 
 function nameOf(ownerId: number, keyId: number): string {
   return `${ownerId}/${keyId}`

@@ -1,5 +1,7 @@
-import { toTimestamp } from '../../core/clock.ts'
+import { toDay, toTimestamp } from '../../core/clock.ts'
 import { toVersion } from '../../host-clock/format.ts'
+import { intervalOf } from '../../inventory/calendars/due.ts'
+import type { CalendarFacts, InventoryFacts } from '../../inventory/facts-store.ts'
 import { type FeedName, feedNames } from '../feeds.ts'
 
 /**
@@ -22,16 +24,22 @@ export const severities = {
   requests_refused: 'warning',
   writes_refused: 'warning',
   listing_without_price: 'warning',
+  calendar_failing: 'failing',
+  calendar_conflict: 'failing',
+  calendar_incomplete: 'warning',
+  nights_open: 'warning',
 } as const satisfies Record<string, Severity>
 export type FindingCode = keyof typeof severities
 export const findingCodes = Object.keys(severities) as FindingCode[]
 
 /** Maximum number of unread changes to count; the count stays at this number beyond it. */
 export const countedUnread = 10_000
-/** Maximum number of ids that a finding about listings names. */
-const namedListings = 20
+/** Maximum number of ids that a finding about listings or rooms names. */
+export const namedSubjects = 20
 
 const minute = 60_000
+/** Time for which a calendar that fails may have no good reading, beyond its own interval. */
+export const calendarMilliseconds = 6 * 60 * minute
 /** Age beyond which an unread change is a failure, and time for which progress excuses it. */
 export const unreadMilliseconds = 30 * minute
 /** Time for which a webhook may fail without a success. */
@@ -118,8 +126,8 @@ export interface HealthFacts {
   keyExpiresAt: Date | null
   requests: RequestHealth
   refusedOperations: RefusedOperation[]
-  /** Ids of the published listings that have a room type without a price, ascending; empty if the key may not know. */
-  unpricedListings: number[]
+  /** What is noted about listings and calendars; null if the key may not know. */
+  inventory: InventoryFacts | null
 }
 
 /** What a finding is about. Together with its code, it tells one finding from another. */
@@ -134,6 +142,7 @@ export interface FindingDetails {
   limited?: number
   refused?: number
   listing_ids?: number[]
+  room_ids?: number[]
   count?: number
 }
 
@@ -149,7 +158,23 @@ export interface Finding {
 
 /** Returns the findings that hold, worst first, then oldest first; those without a moment come last. */
 export function findingsOf(facts: HealthFacts): Finding[] {
-  const findings = [
+  return inOrder([...findingsOfKey(facts), ...findingsOfInventory(facts)])
+}
+
+/**
+ * Returns the same findings, but those about several listings or calendars taken apart, one for each. Alarms are about
+ * one subject, because a calendar with a conflict must be told of although another has one already.
+ */
+export function findingsBySubject(facts: HealthFacts): Finding[] {
+  return inOrder([...findingsOfKey(facts), ...inventoriesApart(facts).flatMap(findingsOfInventory)])
+}
+
+function inOrder(findings: Finding[]): Finding[] {
+  return findings.sort((one, other) => rankOf(one) - rankOf(other) || timeOf(one) - timeOf(other))
+}
+
+function findingsOfKey(facts: HealthFacts): Finding[] {
+  return [
     ...unreadFeeds(facts),
     ...positionsAhead(facts),
     ...consumersBehind(facts),
@@ -159,9 +184,32 @@ export function findingsOf(facts: HealthFacts): Finding[] {
     ...limitReached(facts),
     ...requestsRefused(facts),
     ...writesRefused(facts),
-    ...listingsWithoutPrice(facts),
   ]
-  return findings.sort((one, other) => rankOf(one) - rankOf(other) || timeOf(one) - timeOf(other))
+}
+
+type AboutInventory = Pick<HealthFacts, 'now' | 'inventory'>
+
+function findingsOfInventory({ now, inventory }: AboutInventory): Finding[] {
+  if (inventory === null) return []
+  const { unpricedListings, openListings, calendars } = inventory
+  return [
+    ...listingsWithoutPrice(unpricedListings),
+    ...calendarsFailing(calendars, now),
+    ...calendarConflicts(calendars, now),
+    ...calendarsIncomplete(calendars),
+    ...nightsOpen(openListings),
+  ]
+}
+
+/** Returns an inventory for each listing and each calendar of one, which has that alone. */
+function inventoriesApart({ now, inventory }: AboutInventory): AboutInventory[] {
+  if (inventory === null) return []
+  const none: InventoryFacts = { unpricedListings: [], openListings: [], calendars: [] }
+  return [
+    ...inventory.unpricedListings.map((id): InventoryFacts => ({ ...none, unpricedListings: [id] })),
+    ...inventory.openListings.map((id): InventoryFacts => ({ ...none, openListings: [id] })),
+    ...inventory.calendars.map((calendar): InventoryFacts => ({ ...none, calendars: [calendar] })),
+  ].map((one) => ({ now, inventory: one }))
 }
 
 /** Returns the worst severity among findings. */
@@ -170,10 +218,13 @@ export function statusOf(findings: Finding[]): 'ok' | Severity {
   return findings.length > 0 ? 'warning' : 'ok'
 }
 
-/** Returns a text that tells a finding from the key's other findings, and is the same while it lasts. */
+/**
+ * Returns a text that tells a finding about one subject from the key's other findings, and is the same while it lasts.
+ */
 export function identityOf({ code, details }: Pick<Finding, 'code' | 'details'>): string {
-  const { feed, consumer, webhook_id, operation_id } = details
-  return [code, feed, consumer, webhook_id, operation_id].filter((part) => part !== undefined).join('/')
+  const { feed, consumer, webhook_id, operation_id, listing_ids, room_ids } = details
+  const subject = [feed, consumer, webhook_id, operation_id, listing_ids?.[0], room_ids?.[0]]
+  return [code, ...subject].filter((part) => part !== undefined).join('/')
 }
 
 function rankOf({ severity }: Finding): number {
@@ -321,13 +372,63 @@ function writesRefused({ refusedOperations }: HealthFacts): Finding[] {
   return findings
 }
 
-function listingsWithoutPrice({ unpricedListings }: HealthFacts): Finding[] {
-  const count = unpricedListings.length
-  if (count === 0) return []
-  const which = count === 1 ? 'A published listing has' : `${count} published listings have`
-  const message = `${which} a room type without any price, so its nights cost 0`
-  const details = { listing_ids: unpricedListings.slice(0, namedListings), count }
-  return [findingOf('listing_without_price', null, message, details)]
+function listingsWithoutPrice(listingIds: number[]): Finding[] {
+  if (listingIds.length === 0) return []
+  const message = `${publishedListings(listingIds)} a room type without any price, so its nights cost 0`
+  return [findingOf('listing_without_price', null, message, aboutListings(listingIds))]
+}
+
+/** Without availability and without a calendar that was read, nothing counts the units of a night. */
+function nightsOpen(listingIds: number[]): Finding[] {
+  if (listingIds.length === 0) return []
+  const message = `${publishedListings(listingIds)} a room type with neither availability for today or later nor a calendar that has been read, so its nights sell without limit`
+  return [findingOf('nights_open', null, message, aboutListings(listingIds))]
+}
+
+function publishedListings({ length }: number[]): string {
+  return length === 1 ? 'A published listing has' : `${length} published listings have`
+}
+
+function aboutListings(ids: number[]): FindingDetails {
+  return { listing_ids: ids.slice(0, namedSubjects), count: ids.length }
+}
+
+function calendarsFailing(calendars: CalendarFacts[], now: Date): Finding[] {
+  const late = calendars.filter((one) => one.status === 'failing' && outOfTime(one) < now)
+  if (late.length === 0) return []
+  const since = new Date(Math.min(...late.map((one) => outOfTime(one).getTime())))
+  const message = `${calendarsHave(late)} had no good reading for more than 6 hours, so what is sold elsewhere may be sold here again`
+  return [findingOf('calendar_failing', since, message, aboutRooms(late))]
+}
+
+/** Returns the moment at which a calendar without a further good reading has been without one for too long. */
+function outOfTime({ read_at, set_at, refresh_seconds }: CalendarFacts): Date {
+  return later(read_at ?? set_at, intervalOf({ refresh_seconds }) * 1000 + calendarMilliseconds)
+}
+
+/** Nights that have passed since the reading are no conflict any more. */
+function calendarConflicts(calendars: CalendarFacts[], now: Date): Finding[] {
+  const today = toDay(now)
+  const found = calendars.filter(({ conflicts }) => conflicts.some((night) => night >= today))
+  if (found.length === 0) return []
+  const message = `${calendarsHave(found)} nights on which more is taken than the room type has rooms, here and elsewhere together`
+  return [findingOf('calendar_conflict', null, message, aboutRooms(found))]
+}
+
+function calendarsIncomplete(calendars: CalendarFacts[]): Finding[] {
+  const found = calendars.filter(({ skipped }) => skipped > 0)
+  if (found.length === 0) return []
+  const message = `${calendarsHave(found)} events that cannot be read, which block no night`
+  return [findingOf('calendar_incomplete', null, message, aboutRooms(found))]
+}
+
+function calendarsHave({ length }: CalendarFacts[]): string {
+  return length === 1 ? 'The calendar of a room has' : `The calendars of ${length} rooms have`
+}
+
+function aboutRooms(calendars: CalendarFacts[]): FindingDetails {
+  const ids = calendars.map(({ room_id }) => room_id)
+  return { room_ids: ids.slice(0, namedSubjects), count: ids.length }
 }
 
 function nameOf(feed: FeedName): string {

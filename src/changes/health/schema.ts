@@ -16,7 +16,7 @@ export const FindingView = withTitle(
         ...severity,
       ),
       since: output.timestampOrNull(
-        'Time at which the threshold was crossed; null for `limit_reached`, `requests_refused` and `listing_without_price`',
+        'Time at which the threshold was crossed; null for `limit_reached`, `requests_refused`, `listing_without_price`, `calendar_conflict`, `calendar_incomplete` and `nights_open`',
       ),
       message: output.text('What is wrong, in a sentence'),
       guide: output.text('Address of the section of the guide that says what to do', 'uri'),
@@ -43,7 +43,13 @@ export const FindingView = withTitle(
       listing_ids: Type.Optional(
         output.list('Ids of the listings, ascending, at most 20', output.integer('Id of a listing', 'id')),
       ),
-      count: Type.Optional(output.integer('Number of such listings', 'count')),
+      room_ids: Type.Optional(
+        output.list(
+          'Ids of the rooms whose calendars it is about, ascending, at most 20',
+          output.integer('Id of a room', 'id'),
+        ),
+      ),
+      count: Type.Optional(output.integer('Number of such listings or rooms', 'count')),
     },
     'Something that is wrong with the integration',
   ),

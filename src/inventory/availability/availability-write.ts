@@ -16,7 +16,7 @@ import { findCountsAfterWrite, makeRoom, requireRoom } from './capacity.ts'
 import { enqueueCompaction, needsCompaction } from './compaction.ts'
 import type { RoomTypeWritten, StoredRow } from './model.ts'
 import type { AvailabilityItem } from './schema.ts'
-import { insertRows, type RoomTypeCount, saveWritten } from './store.ts'
+import { extentOf, insertRows, type RoomTypeCount, saveWritten } from './store.ts'
 
 /**
  * Writes that overlay items, in order, on a host's availability. Either all items are written or none, even if the
@@ -129,30 +129,31 @@ async function addRows(
   })
   await insertRows(db, session, ownerId, rows)
   const latest = latestAsOf(items)
-  await saveWritten(
-    db,
-    session,
-    grown.map((count) =>
-      toWritten(count, { sequence, asOf: latest.get(count.written.room_type_id) ?? null }),
-    ),
-  )
+  const rowsOf = Map.groupBy(rows, ({ room_type_id }) => room_type_id)
+  const written = grown.map((count) => {
+    const { room_type_id } = count.written
+    const { to } = extentOf(rowsOf.get(room_type_id) ?? [])
+    return toWritten(count, { sequence, asOf: latest.get(room_type_id) ?? null, lastDay: to })
+  })
+  await saveWritten(db, session, written)
   const due = grown.filter(needsCompaction).map(({ written }) => written.room_type_id)
   await enqueueCompaction(db, session, { now: updated_at, ownerId, roomTypeIds: due })
   return due.length > 0
 }
 
-/** Returns a room type's totals after a write. `asOf` is the latest of the room type's items. */
+/** Returns a room type's totals after a write. `asOf` and `lastDay` are the latest of the room type's items. */
 function toWritten(
   count: RoomTypeCount,
-  { sequence, asOf }: { sequence: number; asOf: Date | null },
+  { sequence, asOf, lastDay }: { sequence: number; asOf: Date | null; lastDay: string },
 ): RoomTypeWritten {
   const { written } = count
-  const { newest_as_of } = written
+  const { newest_as_of, last_day } = written
   return {
     ...written,
     sequence,
     asked_at: needsCompaction(count) ? written.rows : written.asked_at,
     newest_as_of: newest_as_of === null || (asOf !== null && asOf > newest_as_of) ? asOf : newest_as_of,
+    last_day: lastDay > last_day ? lastDay : last_day,
   }
 }
 

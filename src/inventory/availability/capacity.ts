@@ -50,7 +50,15 @@ function grow({ written, compactedRows, looseRows }: RoomTypeCount, rows: number
 }
 
 function emptyCount(owner_id: number, room_type_id: number): RoomTypeCount {
-  const written = { owner_id, room_type_id, rows: 0, asked_at: 0, sequence: 0, newest_as_of: null }
+  const written = {
+    owner_id,
+    room_type_id,
+    rows: 0,
+    asked_at: 0,
+    sequence: 0,
+    newest_as_of: null,
+    last_day: '',
+  }
   return { written, compactedRows: 0, looseRows: 0 }
 }
 

@@ -52,6 +52,8 @@ const writtenFields = {
   sequence: field.number,
   /** The latest `as_of` of any row ever written, so that a push in order need not read the rows; null without one. */
   newest_as_of: field.momentOrNull,
+  /** Last day that a row has covered; rows are replaced, never taken away. Empty before the first row. */
+  last_day: field.text,
 }
 
 /** Totals of all writes to a room type, stored so that a write does not have to read the rows. */
@@ -59,6 +61,7 @@ export type RoomTypeWritten = Stored<typeof writtenFields>
 
 const writtenSchema = schemaOf(writtenFields)
 writtenSchema.index({ owner_id: 1, room_type_id: 1 }, { unique: true, name: 'availability_written_of' })
+writtenSchema.index({ owner_id: 1, last_day: 1, room_type_id: 1 }, { name: 'availability_written_until' })
 
 export const availabilityWrittenModel = modelOf<RoomTypeWritten>('availability_written', writtenSchema, {
   owner: 'owner_id',

@@ -3,7 +3,7 @@ import { type PageRequest, skipOf } from '../../http/input/pagination.ts'
 import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { calendarModel, type StoredCalendar } from './model.ts'
-import type { CalendarStatus } from './words.ts'
+import { type CalendarStatus, calendarStatuses } from './words.ts'
 
 /** How long a claim of a process counts, so that a killed process's calendar is due again within 2 minutes. */
 const claimMilliseconds = 120_000
@@ -87,50 +87,6 @@ export async function findCalendar(
     : null
   if (!found) throw notFound('Calendar')
   return found
-}
-
-/** The facts about a calendar from which findings are derived. */
-export type CalendarFacts = Pick<
-  StoredCalendar,
-  | 'owner_id'
-  | 'listing_id'
-  | 'room_type_id'
-  | 'room_id'
-  | 'is_inactive'
-  | 'status'
-  | 'error'
-  | 'set_at'
-  | 'read_at'
-  | 'refresh_seconds'
-  | 'has_been_read'
-  | 'events'
-  | 'conflicts'
->
-
-const factColumns: Record<keyof CalendarFacts, 1> & { _id: 0 } = {
-  _id: 0,
-  owner_id: 1,
-  listing_id: 1,
-  room_type_id: 1,
-  room_id: 1,
-  is_inactive: 1,
-  status: 1,
-  error: 1,
-  set_at: 1,
-  read_at: 1,
-  refresh_seconds: 1,
-  has_been_read: 1,
-  events: 1,
-  conflicts: 1,
-}
-
-/** Returns the facts about all calendars of several owners, by owner and room. */
-export function findCalendarFacts(db: Db, ownerIds: number[]): Promise<CalendarFacts[]> {
-  const options = { projection: factColumns, batchSize: 5000 }
-  return calendarModel(db)
-    .collection.find<CalendarFacts>({ owner_id: { $in: ownerIds } }, options)
-    .sort({ owner_id: 1, room_id: 1 })
-    .toArray()
 }
 
 /** Which calendar a process claims, and until when it must be claimable to be claimed. */
@@ -315,4 +271,44 @@ export async function changeCalendarsOfListing(
   only: Partial<Pick<StoredCalendar, 'is_limited' | 'is_inactive'>>,
 ): Promise<void> {
   await calendarModel(db).updateMany({ owner_id, listing_id, ...only }, { $set: set })
+}
+
+/** Time for which a calendar may be due before it counts as overdue: an interval, within which its turn should come. */
+const overdueMilliseconds = 15 * 60_000
+
+/** How the readings of all hosts' calendars are going. */
+export interface CalendarState {
+  /** Number of calendars in each status. */
+  counts: Record<CalendarStatus, number>
+  /** Age of the oldest last good reading of the calendars whose last attempt was good; null without such a calendar. */
+  oldestReadSeconds: number | null
+  /** Number of calendars that have been due for longer than an interval. */
+  overdue: number
+}
+
+/** Returns how the readings of all hosts' calendars are going. It reads indexes only. */
+export async function calendarState(db: Db, now: Date): Promise<CalendarState> {
+  const { collection } = calendarModel(db)
+  const dueBefore = new Date(now.getTime() - overdueMilliseconds)
+  const wellRead: CalendarStatus[] = ['ok', 'holding']
+  const [found, oldest, overdue] = await Promise.all([
+    collection
+      .aggregate<{ _id: CalendarStatus; count: number }>([
+        { $match: { status: { $in: [...calendarStatuses] } } },
+        { $group: { _id: '$status', count: { $sum: 1 } } },
+      ])
+      .toArray(),
+    collection.findOne<{ read_at: Date }>(
+      { status: { $in: wellRead } },
+      { projection: { _id: 0, status: 1, read_at: 1 }, sort: { read_at: 1 } },
+    ),
+    collection.countDocuments({ claimable_at: { $lte: dueBefore } }),
+  ])
+  const counts = new Map(found.map(({ _id, count }) => [_id, count]))
+  const named = calendarStatuses.map((status) => [status, counts.get(status) ?? 0])
+  return {
+    counts: Object.fromEntries(named) as Record<CalendarStatus, number>,
+    oldestReadSeconds: oldest ? Math.max(0, (now.getTime() - oldest.read_at.getTime()) / 1000) : null,
+    overdue,
+  }
 }

@@ -38,6 +38,28 @@ const shown = (alarms: Alarm[], findings: Finding[]) =>
     'finding' in one ? one.finding.details.feed : one.alarm.identity,
   ])
 
+test('of one code, at most 20 alarms are open, and the others open as those end', () => {
+  const about = (room: number): Finding => ({
+    ...finding('bookings'),
+    code: 'calendar_failing',
+    details: { room_ids: [room], count: 1 },
+  })
+  const rooms = Array.from({ length: 25 }, (_, index) => index + 1)
+  const first = compare([], rooms.map(about))
+  expect(first.map((one) => one.next)).toEqual(Array.from({ length: 20 }, () => 'open'))
+  // The first and the last room are well again. A room that was first told of stays, whatever its id.
+  const open = rooms
+    .slice(0, 20)
+    .map((room) => ({ ...alarm(`calendar_failing/${room}`), code: about(room).code }))
+  const later = compare(open, [about(0), ...rooms.slice(1, 24).map(about)])
+  const of = (next: string) => later.filter((one) => one.next === next)
+  expect({
+    kept: of('keep').length,
+    ended: of('resolve').map((one) => 'alarm' in one && one.alarm.identity),
+    opened: of('open').map((one) => 'finding' in one && one.finding.details.room_ids),
+  }).toEqual({ kept: 19, ended: ['calendar_failing/1'], opened: [[0]] })
+})
+
 describe('a finding', () => {
   const rows: [title: string, alarms: Alarm[], findings: Finding[], next: unknown[]][] = [
     ['that is not there and was not opened leads to nothing', [], [], []],

@@ -5,6 +5,7 @@ import {
   type FeedHealth,
   type Finding,
   failingMilliseconds,
+  findingsBySubject,
   findingsOf,
   type HealthFacts,
   identityOf,
@@ -12,11 +13,13 @@ import {
   statusOf,
   unreadMilliseconds,
 } from '../../../src/changes/health/findings.ts'
+import type { CalendarFacts, InventoryFacts } from '../../../src/inventory/facts-store.ts'
 
 const now = new Date('2026-11-26T12:00:00Z')
 const ago = (milliseconds: number) => new Date(now.getTime() - milliseconds)
 const second = 1000
 const minute = 60 * second
+const hour = 60 * minute
 
 const nothingUnread: FeedHealth = { newest: null, read: null }
 /** A feed whose oldest unread change has the given age, read by a key that last moved forward at `movedAt`. */
@@ -45,6 +48,22 @@ const unreadAhead = (at: Date): FeedHealth => ({
   },
 })
 
+const nothingNoted: InventoryFacts = { unpricedListings: [], openListings: [], calendars: [] }
+/** A calendar that has been read well every quarter of an hour, with the given changes. */
+const calendar = (fields: Partial<CalendarFacts> = {}): CalendarFacts => ({
+  room_id: 7,
+  status: 'ok',
+  set_at: ago(30 * 24 * hour),
+  read_at: ago(minute),
+  refresh_seconds: null,
+  conflicts: [],
+  skipped: 0,
+  ...fields,
+})
+const failing = (fields: Partial<CalendarFacts>) =>
+  noting({ calendars: [calendar({ status: 'failing', ...fields })] })
+const noting = (some: Partial<InventoryFacts>) => ({ inventory: { ...nothingNoted, ...some } })
+
 /** A key with which everything is well. */
 const well: HealthFacts = {
   now,
@@ -55,7 +74,7 @@ const well: HealthFacts = {
   keyExpiresAt: null,
   requests: { succeeded: 0, refused: 0, limited: 0, failed: 0, unanswered: 0 },
   refusedOperations: [],
-  unpricedListings: [],
+  inventory: nothingNoted,
 }
 
 const consumer = (age: number, progress: number, name = 'one') => ({
@@ -217,7 +236,64 @@ const table: [title: string, facts: Partial<HealthFacts>, codes: string[]][] = [
     { requests: { refused: 20, succeeded: 5, limited: 5, failed: 5, unanswered: 5 } },
     [],
   ],
-  ['a listing without a price', { unpricedListings: [12] }, ['listing_without_price']],
+  ['a listing without a price', noting({ unpricedListings: [12] }), ['listing_without_price']],
+  ['a listing whose nights are open', noting({ openListings: [12] }), ['nights_open']],
+  ['a key that may not know the listings', { inventory: null }, []],
+  [
+    'a calendar that fails, and was read well exactly 6 h 15 min ago',
+    failing({ read_at: ago(6.25 * hour) }),
+    [],
+  ],
+  [
+    'a calendar that fails, and was read well more than 6 h 15 min ago',
+    failing({ read_at: ago(6.25 * hour + 1) }),
+    ['calendar_failing'],
+  ],
+  [
+    'a calendar that fails, asks for an interval of 2 h, and was read well exactly 8 h ago',
+    failing({ read_at: ago(8 * hour), refresh_seconds: 7200 }),
+    [],
+  ],
+  [
+    'a calendar that fails, asks for an interval of 2 h, and was read well more than 8 h ago',
+    failing({ read_at: ago(8 * hour + 1), refresh_seconds: 7200 }),
+    ['calendar_failing'],
+  ],
+  [
+    'a calendar that has never been read, and was set exactly 6 h 15 min ago',
+    failing({ read_at: null, set_at: ago(6.25 * hour) }),
+    [],
+  ],
+  [
+    'a calendar that has never been read, and was set more than 6 h 15 min ago',
+    failing({ read_at: null, set_at: ago(6.25 * hour + 1) }),
+    ['calendar_failing'],
+  ],
+  [
+    'a calendar whose last attempt has not failed, however long ago it was',
+    noting({
+      calendars: [
+        calendar({ read_at: ago(99 * hour) }),
+        calendar({ status: 'holding', read_at: ago(99 * hour) }),
+      ],
+    }),
+    [],
+  ],
+  [
+    'a calendar with a conflict today',
+    noting({ calendars: [calendar({ conflicts: ['2026-11-26'] })] }),
+    ['calendar_conflict'],
+  ],
+  [
+    'a calendar whose conflicts have passed',
+    noting({ calendars: [calendar({ conflicts: ['2026-11-25'] })] }),
+    [],
+  ],
+  [
+    'a calendar with an event that was skipped',
+    noting({ calendars: [calendar({ skipped: 1 })] }),
+    ['calendar_incomplete'],
+  ],
 ]
 
 test.each(table)('%s', (_, facts, codes) => {
@@ -232,26 +308,40 @@ test('the sandbox moves its own clock, but a key expires in real time everywhere
 })
 
 describe('a finding', () => {
+  const ids = Array.from({ length: 21 }, (_, index) => index + 1)
+  const noted = noting({
+    unpricedListings: ids,
+    openListings: [3, 5],
+    calendars: [
+      calendar({ room_id: 1, status: 'failing', read_at: ago(10 * hour), skipped: 2 }),
+      calendar({ room_id: 2, status: 'failing', read_at: ago(20 * hour) }),
+      calendar({ room_id: 3, conflicts: ['2026-11-25', '2026-12-24'] }),
+    ],
+  })
   const all = findingsOf({
     ...well,
     feeds: { bookings: unread(40 * minute), messages: unread(50 * minute, null, countedUnread) },
     webhooks: [off('gone'), webhook({ id: 5, failing_since: ago(20 * minute) })],
     keyExpiresAt: new Date(now.getTime() + 86_400_000),
     requests: requests({ limited: 20, refused: 41 }),
-    unpricedListings: Array.from({ length: 21 }, (_, index) => index + 1),
+    ...noted,
   })
   const of = (code: string) => all.find((finding) => finding.code === code) as Finding
 
   test('comes worst first, then oldest first, and without a moment last', () => {
     expect(all.map(({ code, details: { feed } }) => (feed ? `${code} ${feed}` : code))).toEqual([
+      'calendar_failing',
       'feed_unread messages',
       'feed_unread bookings',
       'webhook_off',
+      'calendar_conflict',
       'key_expires',
       'webhook_failing',
       'limit_reached',
       'requests_refused',
       'listing_without_price',
+      'calendar_incomplete',
+      'nights_open',
     ])
     expect(statusOf(all)).toBe('failing')
     expect(statusOf(all.filter(({ severity }) => severity === 'warning'))).toBe('warning')
@@ -265,12 +355,20 @@ describe('a finding', () => {
       failing: of('webhook_failing').since,
       expires: of('key_expires').since,
       limited: of('limit_reached').since,
+      calendars: of('calendar_failing').since,
+      conflict: of('calendar_conflict').since,
+      incomplete: of('calendar_incomplete').since,
+      open: of('nights_open').since,
     }).toEqual({
       unread: ago(20 * minute),
       off: ago(5),
       failing: ago(5 * minute),
       expires: new Date(now.getTime() + 86_400_000 - expiryMilliseconds),
       limited: null,
+      calendars: ago(13.75 * hour),
+      conflict: null,
+      incomplete: null,
+      open: null,
     })
   })
 
@@ -282,15 +380,37 @@ describe('a finding', () => {
       refused: of('requests_refused').details,
       count: of('listing_without_price').details.count,
       named: of('listing_without_price').details.listing_ids,
+      failing: of('calendar_failing').details,
+      conflict: of('calendar_conflict').details,
+      incomplete: of('calendar_incomplete').details,
+      open: of('nights_open').details,
     }).toEqual({
       unread: { feed: 'messages', unread: countedUnread },
       off: { webhook_id: 4 },
       limited: { limited: 20 },
       refused: { refused: 41 },
       count: 21,
-      named: Array.from({ length: 20 }, (_, index) => index + 1),
+      named: ids.slice(0, 20),
+      failing: { room_ids: [1, 2], count: 2 },
+      conflict: { room_ids: [3], count: 1 },
+      incomplete: { room_ids: [1], count: 1 },
+      open: { listing_ids: [3, 5], count: 2 },
     })
     expect(of('feed_unread').message).toContain(`${countedUnread} or more changes are unread`)
+  })
+
+  test('about several listings or calendars is taken apart for alarms, each with its own moment', () => {
+    const apart = findingsBySubject({ ...well, ...noted })
+    expect(apart.map(({ code, since, details }) => ({ code, since, ...details }))).toEqual([
+      { code: 'calendar_failing', since: ago(13.75 * hour), room_ids: [2], count: 1 },
+      { code: 'calendar_failing', since: ago(3.75 * hour), room_ids: [1], count: 1 },
+      { code: 'calendar_conflict', since: null, room_ids: [3], count: 1 },
+      ...ids.map((id) => ({ code: 'listing_without_price', since: null, listing_ids: [id], count: 1 })),
+      { code: 'nights_open', since: null, listing_ids: [3], count: 1 },
+      { code: 'nights_open', since: null, listing_ids: [5], count: 1 },
+      { code: 'calendar_incomplete', since: null, room_ids: [1], count: 1 },
+    ])
+    expect(new Set(apart.map(identityOf)).size).toBe(apart.length)
   })
 
   test('keeps its identity while it lasts, and shares it with no other', () => {

@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { setListingStatus } from '../../../src/inventory/listings/store.ts'
 import { type Actor, seedBooking, testApp } from '../../support/app.ts'
+import { limitAllNights } from '../../support/availability.ts'
+import { calendarOf, dayFromNow, listingWithCalendars, startCalendarServer } from '../../support/calendars.ts'
 import { ownDatabase } from '../../support/databases.ts'
 
 const minute = 60_000
@@ -181,6 +183,7 @@ test('reading health counts as no read and no request, and is not listed', async
 test('the sandbox has positions of its own, on its own clock, and clearing it forgets them', async () => {
   const actor = await service.actor()
   const sandboxFeed = feed.replace('/v1', '/sandbox')
+  await limitAllNights(actor, '/sandbox')
   await actor.send('GET', sandboxFeed)
   expect((await healthOf(actor)).feeds.bookings.read_at).toBe(null)
   expect(await codesOf(actor, '/sandbox')).toEqual([])
@@ -206,6 +209,7 @@ test('a published listing with a room type without any price is named, and a pri
   const created = await actor.send('POST', '/v1/listings', { body: { name: 'House', room_types } })
   const { id } = created.body.data
   const listing = await actor.send('GET', `/v1/listings/${id}`)
+  await limitAllNights(actor, '/v1')
   expect(await codesOf(actor)).toEqual([])
   await setListingStatus(service.live, { id, owner_id: actor.hostId }, 'published')
   expect((await healthOf(actor)).findings).toMatchObject([
@@ -225,6 +229,7 @@ test.for(['/v1', '/sandbox'] as const)(
   async (root) => {
     const actor = await service.actor()
     await seedBooking(actor, root)
+    await limitAllNights(actor, root)
     const path = (feed: 'bookings' | 'messages') => `${root}/integrations/provider_one/${feed}`
     const ahead = (feed: 'bookings' | 'messages', query = '') =>
       actor.send('GET', `${path(feed)}?updated_after=${versionIn(60 * minute)}${query}`)
@@ -301,6 +306,8 @@ test.for(['/v1', '/sandbox'] as const)(
   async (root) => {
     const actor = await service.actor()
     const { listing_id, room_type_id } = await seedBooking(actor, root)
+    await limitAllNights(actor, '/sandbox')
+    await limitAllNights(actor, '/v1')
     const path = `${root}/integrations/provider_one/availability`
     const nights = { start_date: '2031-01-01', end_date: '2031-02-01', available: 1 }
     const push = (room: number) =>
@@ -389,3 +396,164 @@ test('refusals in two processes are counted together, and a success in either en
   // The success is stored before the refusal that came before it.
   expect(await codesOf(actor)).toEqual([])
 })
+
+type Root = '/v1' | '/sandbox'
+const roots = ['/v1', '/sandbox'] as const
+const day = (days: number) => dayFromNow(days, clock())
+
+/** A partner whose listings so far are all well, with a server of calendars. */
+async function hostWithCalendars(root: Root) {
+  const actor = await service.actor()
+  if (root === '/sandbox') await limitAllNights(actor, root)
+  const server = startCalendarServer((stop) => onTestFinished(() => stop().then(() => {})))
+  return { actor, server }
+}
+
+/** Lets time pass and reads a room's calendar, unless the service is first. Returns its entry. */
+async function readCalendar(actor: Actor, root: Root, roomId: number | undefined) {
+  const path = `${root}/integrations/provider_one/calendars/${roomId}`
+  await passIn(actor, root, 61_000)
+  const before = clock()
+  for (;;) {
+    const { status, body } = await actor.send('POST', `${path}/read`)
+    if (status === 200) return body.data.calendar
+    const entry = (await actor.send('GET', path)).body.data.calendar
+    if (entry.attempted_at !== null && new Date(entry.attempted_at) >= before) return entry
+    await Bun.sleep(20)
+  }
+}
+
+async function passIn(actor: Actor, root: Root, milliseconds: number): Promise<void> {
+  if (root === '/v1') pass(milliseconds)
+  else await actor.send('POST', '/sandbox/clock', { body: { advance_seconds: milliseconds / 1000 } })
+}
+
+const ownerOf = async (actor: Actor, root: Root, listingId: number): Promise<number> => {
+  const { db } = root === '/v1' ? service.live : service.sandbox
+  // Listings of all sandboxes have ids of their own, except those that every sandbox has from the beginning.
+  const found = await db.collection('listings').find({ id: listingId }).toArray()
+  expect(found.length).toBe(1)
+  return root === '/v1' ? actor.hostId : found[0]?.owner_id
+}
+
+test.for(roots)(
+  '%s: a calendar that fails for 6 hours and its interval is failing until it is read',
+  async (root) => {
+    const { actor, server } = await hostWithCalendars(root)
+    const { roomIds } = await listingWithCalendars(actor, [`${server.url}/never`, `${server.url}/once`], root)
+    const [never, once] = roomIds
+    server.serve('/once', calendarOf([[day(3), day(5)]]))
+    const read = await readCalendar(actor, root, once)
+    expect((await readCalendar(actor, root, never)).status).toBe('failing')
+    server.serve('/once', () => new Response('Down', { status: 503 }))
+    expect((await readCalendar(actor, root, once)).status).toBe('failing')
+    await passIn(actor, root, 6 * 60 * minute + 10 * minute)
+    expect(await codesOf(actor, root)).toEqual([])
+    await passIn(actor, root, 6 * minute)
+    const { status, findings } = await healthOf(actor, root)
+    expect({ status, findings }).toEqual({
+      status: 'failing',
+      findings: [
+        {
+          code: 'calendar_failing',
+          severity: 'failing',
+          since: expect.any(String),
+          message: expect.stringContaining('calendars of 2 rooms'),
+          guide: expect.stringMatching(/#calendar_failing$/),
+          room_ids: [never, once],
+          count: 2,
+        },
+      ],
+    })
+    const time = Date.parse(read.read_at) + (6 * 60 + 15) * minute
+    expect(Date.parse(findings[0].since)).toBeLessThanOrEqual(time)
+    server.serve('/never', calendarOf([]))
+    expect((await readCalendar(actor, root, never)).status).toBe('ok')
+    const left = (await healthOf(actor, root)).findings
+    expect(left).toMatchObject([{ code: 'calendar_failing', room_ids: [once], count: 1 }])
+    expect(Date.parse(left[0].since)).toBe(time)
+    server.serve('/once', calendarOf([[day(3), day(5)]]))
+    await readCalendar(actor, root, once)
+    expect(await codesOf(actor, root)).toEqual([])
+  },
+)
+
+test.for(roots)(
+  '%s: a conflict is reported until its nights have passed, and skipped events until a file has none',
+  async (root) => {
+    const { actor, server } = await hostWithCalendars(root)
+    const made = await listingWithCalendars(actor, [`${server.url}/room`, `${server.url}/other`], root)
+    const { user_id, listing_id, room_type_id, roomIds } = made
+    const stay = { user_id, listing_id, room_type_id, checkin_at: day(2), checkout_at: day(40) }
+    expect((await actor.send('POST', `${root}/bookings`, { body: stay })).status).toBe(201)
+    const unreadable = ['BEGIN:VEVENT', 'UID:x', 'SUMMARY:Reserved', 'END:VEVENT', 'END:VCALENDAR'].join(
+      '\r\n',
+    )
+    const nights = [day(3), day(4)]
+    const blocked = calendarOf([[day(3), day(5)]])
+    server.serve('/room', blocked)
+    server.serve('/other', blocked.replace('END:VCALENDAR', unreadable))
+    for (const roomId of roomIds) await readCalendar(actor, root, roomId)
+    const { status, findings } = await healthOf(actor, root)
+    expect({ status, findings }).toMatchObject({
+      status: 'failing',
+      findings: [
+        {
+          code: 'calendar_conflict',
+          severity: 'failing',
+          since: null,
+          room_ids: expect.arrayContaining([roomIds[1]]),
+        },
+        { code: 'calendar_incomplete', severity: 'warning', since: null, room_ids: [roomIds[1]], count: 1 },
+      ],
+    })
+    server.serve('/other', blocked)
+    await readCalendar(actor, root, roomIds[1])
+    expect(await codesOf(actor, root)).toEqual(['calendar_conflict'])
+    const entry = (await actor.send('GET', `${root}/integrations/provider_one/calendars/${roomIds[1]}`)).body
+      .data.calendar
+    expect(entry.conflicts).toEqual(nights)
+    // Nobody reads the calendar any more, and the time of its last conflict passes.
+    server.serve('/other', () => new Response('Down', { status: 503 }))
+    await passIn(actor, root, 3 * 24 * 60 * minute)
+    expect(await codesOf(actor, root)).toContain('calendar_conflict')
+    await passIn(actor, root, 3 * 24 * 60 * minute)
+    expect(await codesOf(actor, root)).not.toContain('calendar_conflict')
+  },
+)
+
+test.for(roots)(
+  '%s: nights of a published listing are open until a row ends today or later or a calendar was read',
+  async (root) => {
+    const { actor, server } = await hostWithCalendars(root)
+    const made = await listingWithCalendars(actor, [`${server.url}/late`], root)
+    const { listing_id, room_type_id, roomIds } = made
+    // A listing that is not published sells nothing.
+    expect(await codesOf(actor, root)).toEqual([])
+    const context = root === '/v1' ? service.live : service.sandbox
+    const owner_id = await ownerOf(actor, root, listing_id)
+    await setListingStatus(context, { id: listing_id, owner_id }, 'published')
+    const isOpen = async () => (await codesOf(actor, root)).includes('nights_open')
+    expect((await healthOf(actor, root)).findings).toMatchObject([
+      { code: 'nights_open', severity: 'warning', since: null, listing_ids: [listing_id], count: 1 },
+    ])
+    const push = async (start_date: string, end_date: string) => {
+      const item = { listing_id, room_type_id, available: 1, start_date, end_date }
+      const path = `${root}/integrations/provider_one/availability`
+      expect((await actor.send('POST', path, { body: { data: [item] } })).status).toBe(200)
+    }
+    await push('2020-01-01', day(-1))
+    expect(await isOpen()).toBe(true)
+    await push('2020-01-01', day(0))
+    expect(await isOpen()).toBe(false)
+    // A later write for other nights leaves the row that ends today.
+    await push('2020-01-01', '2020-02-01')
+    expect(await isOpen()).toBe(false)
+    await passIn(actor, root, 24 * 60 * minute)
+    expect(await isOpen()).toBe(true)
+    server.serve('/late', calendarOf([[day(3), day(5)]]))
+    await readCalendar(actor, root, roomIds[0])
+    expect(await codesOf(actor, root)).toEqual([])
+    expect(await codesOf(await service.actor({ permissions: ['bookings.read'] }), root)).toEqual([])
+  },
+)

@@ -26,17 +26,39 @@ export type Transition =
   | { next: 'keep'; alarm: Alarm; finding: Finding }
   | { next: 'resolve'; alarm: Alarm }
 
-/** Compares the findings of a key with its open alarms. */
+/** Maximum number of a key's open alarms of one code. A channel that ends may take hundreds of calendars with it. */
+const openOfCode = 20
+
+/**
+ * Compares the findings of a key, each about one subject, with its open alarms. Beyond {@link openOfCode} alarms of one
+ * code, a finding waits until others have ended.
+ */
 export function compare(alarms: Alarm[], findings: Finding[]): Transition[] {
   const open = new Map(alarms.filter(({ is_open }) => is_open).map((alarm) => [alarm.identity, alarm]))
-  const transitions: Transition[] = []
+  const kept: Transition[] = []
+  const appeared: Finding[] = []
   for (const finding of findings) {
     const alarm = open.get(identityOf(finding))
-    transitions.push(alarm ? { next: 'keep', alarm, finding } : { next: 'open', finding })
+    if (alarm) kept.push({ next: 'keep', alarm, finding })
+    else appeared.push(finding)
     open.delete(identityOf(finding))
   }
-  for (const alarm of open.values()) transitions.push({ next: 'resolve', alarm })
-  return transitions
+  const ended = [...open.values()].map((alarm): Transition => ({ next: 'resolve', alarm }))
+  return [...kept, ...openings(appeared, kept), ...ended]
+}
+
+function openings(appeared: Finding[], kept: Transition[]): Transition[] {
+  const counts = new Map<string, number>()
+  for (const one of kept) if (one.next === 'keep') count(counts, one.finding.code)
+  const opened = appeared.filter(({ code }) => count(counts, code) <= openOfCode)
+  return opened.map((finding) => ({ next: 'open', finding }))
+}
+
+/** Counts one more of a code, and returns the number. */
+function count(counts: Map<string, number>, code: string): number {
+  const number = (counts.get(code) ?? 0) + 1
+  counts.set(code, number)
+  return number
 }
 
 type AlarmWebhook = Pick<Webhook, 'id' | 'events' | 'listening_id'>

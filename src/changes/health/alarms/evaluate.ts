@@ -4,7 +4,7 @@ import type { AppContext } from '../../../http/context.ts'
 import { usableKeys } from '../../webhooks/keys.ts'
 import { type AlarmWebhook, findAlarmWebhooks } from '../../webhooks/store.ts'
 import { readFacts, type Subject } from '../facts.ts'
-import { findingsOf, type HealthFacts, identityOf } from '../findings.ts'
+import { findingsBySubject, type HealthFacts, identityOf } from '../findings.ts'
 import { serializeFinding } from '../serialize.ts'
 import { compare, type Transition, untold } from './compare.ts'
 import type { Alarm } from './model.ts'
@@ -116,7 +116,7 @@ async function evaluatePage(
   const unfinished: WatchedKey[] = []
   for (const [index, watched] of evaluated.entries()) {
     const own = alarmsOf.get(nameOf({ owner_id: watched.ownerId, key_id: watched.keyId })) ?? []
-    const transitions = compare(own, findingsOf(facts[index] as HealthFacts))
+    const transitions = compare(own, findingsBySubject(facts[index] as HealthFacts))
     const isStored = await attempted(app, async () => {
       for (const transition of transitions) {
         if (!mayWork()) throw new Error('The lease was lost')
