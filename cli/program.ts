@@ -1,5 +1,5 @@
 import { adminCommands, requestAdministration } from './admin/commands.ts'
-import { partnerCommands } from './partner/commands.ts'
+import { partnerCommands } from './partner/program.ts'
 import { type Program, rootOf } from './shared/program.ts'
 
 const groups = [partnerCommands(() => main, requestAdministration), adminCommands]

@@ -1,5 +1,4 @@
 import { stat } from 'node:fs/promises'
-import { setTimeout } from 'node:timers/promises'
 import type { ArgsDef, ParsedArgs } from 'citty'
 import {
   type Attempt,
@@ -16,10 +15,9 @@ import { reasonOf } from '../shared/file-errors.ts'
 import { note, visible } from '../shared/output.ts'
 import { readText } from '../shared/values.ts'
 import { describeConnectionError } from './format-error.ts'
-import { requireKey } from './key.ts'
 import { findProfile, requireSafeAddress } from './profiles.ts'
 import { keepFromProxy } from './proxy.ts'
-import { roots } from './service.ts'
+import { requireKey, roots } from './service.ts'
 
 /** Arguments of every command that calls the service over HTTP. */
 export const clientArgs = {
@@ -37,6 +35,8 @@ export type ClientOptions = Partial<Pick<ParsedArgs<typeof clientArgs>, keyof ty
 
 /** A client and the address to which it sends requests. */
 export type PartnerClient = Client & {
+  /** Address of the service, without `/v1` or `/sandbox`. */
+  address: string
   /** Address of the service, with `/v1` or `/sandbox`. */
   root: string
   isSandbox: boolean
@@ -78,15 +78,7 @@ export async function findAddress(options: ClientOptions): Promise<string> {
 export function clientFor(base: string, isSandbox: boolean, key: string, retries = 0): PartnerClient {
   const address = addressOf(base)
   const client = createClient({ key, baseUrl: address, retries, onRequest, sandbox: isSandbox })
-  return { ...client, root: address + roots[isSandbox ? 'sandbox' : 'live'], isSandbox }
-}
-
-/**
- * Returns the account whose changes a poll follows (decisions §15): the host on live data, the key in the sandbox. A
- * key keeps its account when it is rotated.
- */
-export function accountOf({ isSandbox }: PartnerClient, { id, host }: Schemas['Key']): string {
-  return isSandbox ? `key ${id}` : `host ${host.email}`
+  return { ...client, address, root: address + roots[isSandbox ? 'sandbox' : 'live'], isSandbox }
 }
 
 /**
@@ -109,24 +101,6 @@ function onRequest({ error, retryInSeconds }: Attempt): void {
   if (!error || retryInSeconds === undefined) return
   const reason = error instanceof ConnectionError ? describeConnectionError(error) : error.message
   note(visible(`${reason}; trying again in ${retryInSeconds.toFixed(1)} s`))
-}
-
-/** Returns the result of `work`, or null if `stop` ended it. Any other error is rethrown, even after a stop. */
-export async function untilStopped<T>(stop: AbortSignal, work: () => Promise<T>): Promise<T | null> {
-  try {
-    return await work()
-  } catch (error) {
-    if (stop.aborted && error === stop.reason) return null
-    throw error
-  }
-}
-
-/** Maximum delay of a timer, in milliseconds. */
-const maxTimer = 2 ** 31 - 1
-
-/** Sleeps, waking early if `stop` is aborted. */
-export async function sleep(seconds: number, stop: AbortSignal): Promise<void> {
-  await setTimeout(Math.min(seconds * 1000, maxTimer), undefined, { signal: stop }).catch(() => {})
 }
 
 interface Settings {

@@ -1,5 +1,4 @@
-import { isCalendarDate, isVersion } from '../../client/src/index.ts'
-import { UsageError } from '../shared/errors.ts'
+import { isCalendarDate } from '../../client/src/index.ts'
 
 /** Returns a date's UTC day as `YYYY-MM-DD`. */
 export function toDay(date: Date): string {
@@ -11,14 +10,6 @@ const dayMilliseconds = 86_400_000
 /** Returns the calendar date that is `days` days after `day`. */
 export function addDays(day: string, days: number): string {
   return toDay(new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMilliseconds))
-}
-
-/**
- * @throws UsageError unless the text, if given, is a feed's version or a date; a date means the beginning of that day
- */
-export function requireVersion(text: string | undefined): void {
-  if (text !== undefined && !isVersion(text) && !isCalendarDate(text))
-    throw new UsageError(`"${text}" is not a valid version`)
 }
 
 /** Writes a feed time out in full: a date without a time means `00:00:00`. */

@@ -18,6 +18,20 @@ export function stateFolder(): string | undefined {
   return folderOf('XDG_STATE_HOME', join('.local', 'state'))
 }
 
+/**
+ * Returns the folder of the polls' state files.
+ *
+ * @throws Error if the user has none
+ */
+export function requireStateFolder(): string {
+  const folder = stateFolder()
+  if (folder === undefined)
+    throw new Error(
+      'There is no home folder to keep the checkpoint in: set HOME or XDG_STATE_HOME to an absolute path, name a file with --state, or let the service keep it with --consumer',
+    )
+  return folder
+}
+
 function folderOf(variable: string, standard: string): string | undefined {
   const named = process.env[variable]
   if (named !== undefined && isAbsolute(named)) return join(named, 'partnerctl')

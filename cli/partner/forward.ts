@@ -1,6 +1,6 @@
 import { describeNetworkError, isLasting, networkCauseOf, signWebhook } from '../../client/src/index.ts'
-import { sleep } from './client.ts'
 import type { HintEvent } from './hint.ts'
+import { sleep } from './stop.ts'
 
 /** The outcome of delivering a hint. */
 export interface ForwardedHint {

@@ -1,6 +1,6 @@
 import { exitCode } from '../shared/errors.ts'
 import { noteIfPossible } from '../shared/output.ts'
-import { run } from '../shared/run.ts'
+import { run } from '../shared/program.ts'
 import { findAdministratorsCommand, program } from './program.ts'
 
 /** Entry of `partnerctl.mjs`, the partners' commands as one file for Node and Bun (decisions §30). */

@@ -8,22 +8,14 @@ export type Json = any
 
 const timeoutMilliseconds = 30_000
 
-/** The metadata of this program's package (decisions §30). */
-export const packagePath = '/npm/@partner-interface/partnerctl'
-
 /**
- * Requests an OpenAPI document or the metadata of this program's package, which need no key.
+ * Requests an OpenAPI document, which needs no key.
  *
- * @param stop ends the request early when aborted
  * @throws UsageError unless the service at `base` sends it
  */
-export async function fetchDocument(
-  base: string,
-  path: `/openapi${string}.json` | typeof packagePath,
-  stop?: AbortSignal,
-): Promise<Json> {
+export async function fetchDocument(base: string, path: `/openapi${string}.json`): Promise<Json> {
   const address = `${base}${path}`
-  const document = parseJson(await fetchText(address, stop))
+  const document = parseJson(await fetchText(address))
   if (document === undefined)
     throw new UsageError(`Cannot read ${address}: the response is not JSON; check PARTNER_BASE_URL`)
   return document

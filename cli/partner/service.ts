@@ -1,3 +1,6 @@
+import { isCalendarDate, isVersion } from '../../client/src/index.ts'
+import { UsageError } from '../shared/errors.ts'
+
 /** The parts of the contract that commands check before they send a request. */
 
 /** Root path of each environment's operations. */
@@ -29,10 +32,39 @@ export const allPermissions = [
 export const bookingStatuses: readonly string[] = ['pending', 'confirmed', 'cancelled']
 
 /** Pattern of an API key (decisions §3): `pis_`, 32 random base62 characters, and a checksum of 6 characters. */
-export const apiKeyForm = 'pis_[0-9A-Za-z]{38}'
+const apiKeyForm = 'pis_[0-9A-Za-z]{38}'
 const apiKey = new RegExp(apiKeyForm, 'g')
 
 /** Returns the text with every API key replaced with `…`. */
 export function hideApiKeys(text: string): string {
   return text.replaceAll(apiKey, '…')
+}
+
+const isKey = new RegExp(`^${apiKeyForm}$`)
+const isQuoted = new RegExp(`^(["'\`“‘„«]).*${apiKeyForm}.*$`, 's')
+const hasWordBefore = new RegExp(`^\\S.*?[\\s=:]+["']?${apiKeyForm}["']?$`)
+
+/**
+ * Checks an API key before it is sent (decisions §15). No message repeats any part of it.
+ *
+ * @param source where the key comes from, such as `PARTNER_API_KEY`
+ * @returns the key
+ * @throws UsageError that says what is wrong with it
+ */
+export function requireKey(text: string, source: string): string {
+  if (isKey.test(text)) return text
+  if (isQuoted.test(text)) throw new UsageError(`The API key in ${source} is in quotes: leave them out`)
+  if (hasWordBefore.test(text))
+    throw new UsageError(`The API key in ${source} has a word before it, such as "Bearer": leave it out`)
+  throw new UsageError(
+    `The API key in ${source} is not complete or not a key: it must be "pis_" and 38 letters and digits, and nothing else`,
+  )
+}
+
+/**
+ * @throws UsageError unless the text, if given, is a feed's version or a date; a date means the beginning of that day
+ */
+export function requireVersion(text: string | undefined): void {
+  if (text !== undefined && !isVersion(text) && !isCalendarDate(text))
+    throw new UsageError(`"${text}" is not a valid version`)
 }

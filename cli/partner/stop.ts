@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
+import { setTimeout } from 'node:timers/promises'
 import { noteIfPossible } from '../shared/output.ts'
 import { standardOutput } from '../shared/streams.ts'
-import { endHandler, isHandlerRunning } from './poll/handler-process.ts'
+import { endHandler, isHandlerRunning } from './poll/handler-command.ts'
 
 type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 
@@ -46,4 +47,22 @@ function isHangUpIgnored(): boolean {
   } catch {
     return false
   }
+}
+
+/** Returns the result of `work`, or null if `stop` ended it. Any other error is rethrown, even after a stop. */
+export async function untilStopped<T>(stop: AbortSignal, work: () => Promise<T>): Promise<T | null> {
+  try {
+    return await work()
+  } catch (error) {
+    if (stop.aborted && error === stop.reason) return null
+    throw error
+  }
+}
+
+/** Maximum delay of a timer, in milliseconds. */
+const maxTimer = 2 ** 31 - 1
+
+/** Sleeps, waking early if `stop` is aborted. */
+export async function sleep(seconds: number, stop: AbortSignal): Promise<void> {
+  await setTimeout(Math.min(seconds * 1000, maxTimer), undefined, { signal: stop }).catch(() => {})
 }

@@ -24,9 +24,10 @@ import { readHostClock } from '../host-clock/store.ts'
 import type { AppContext } from '../http/context.ts'
 import { countedRule, type FaultName, type FaultRule, timedRule } from '../sandbox/faults/rule.ts'
 import type { SandboxContext } from '../sandbox/sandbox-context.ts'
-import { endObservation, findRules, isOpen, replaceRules } from '../sandbox/store.ts'
+import { endObservation, findRules, replaceRules } from '../sandbox/store.ts'
 import type { Bounds } from './course/cases.ts'
 import { courseOf, startStep } from './course/course.ts'
+import { withoutAutomaticRetries } from './course/grading.ts'
 import {
   askToStart,
   type CourseStep,
@@ -37,7 +38,6 @@ import {
   type StepFindings,
 } from './course/step.ts'
 import type { Case, Certification, StartedCertification, Step } from './model.ts'
-import { withoutAutomaticRetries } from './record/requests.ts'
 import { deleteRecords, findRecords } from './record/store.ts'
 import { changeCertification, findUnswept, keepNewestEnded, markSwept, storeEnd } from './store.ts'
 
@@ -46,6 +46,12 @@ export function firstStep(now: Date): Pick<Certification, 'step' | 'next'> {
   const step = newStep({ index: 0, after: 0, memo: { after: now }, now })
   return { step: { ...step, state: 'played', played_at: now }, next: askToStart }
 }
+
+/**
+ * Maximum time for filling the sandbox. After this time, the filling process is presumed dead and the certification
+ * fails.
+ */
+const fillMilliseconds = 120_000
 
 /**
  * Advances a certification by what its step's state allows; see the diagram above.
@@ -58,13 +64,22 @@ export async function advance(
   certification: Certification,
 ): Promise<number> {
   const now = app.clockWatch.databaseNow()
-  const ending = await endingOf(app, bounds, certification, now)
+  if (!isStarted(certification)) {
+    if (now.getTime() - certification.started_at.getTime() > fillMilliseconds)
+      await endCertification(app, certification, 'failed', 'The sandbox could not be filled')
+    return 0
+  }
+  const run = { app, bounds, certification, now }
+  const sandbox = await findRules(app.db, certification.sandbox_id)
+  if (!sandbox) {
+    await endCertification(app, certification, 'failed', 'The sandbox was cleared')
+    return 0
+  }
+  const ending = await endingOf(run)
   if (ending) {
     await endCertification(app, certification, ending.status, ending.because)
     return 0
   }
-  if (!isStarted(certification)) return 0
-  const run = { app, bounds, certification, now }
   const { state } = certification.step
   if (state === 'begun') {
     await release(run)
@@ -75,7 +90,7 @@ export async function advance(
     return 0
   }
   const startedAt = performance.now()
-  const played = await withReaction(run)
+  const played = await withReaction(run, sandbox.rules)
   const loadingMilliseconds = performance.now() - startedAt
   await check(played)
   return loadingMilliseconds
@@ -134,29 +149,11 @@ interface Ending {
   because: string
 }
 
-/**
- * Maximum time for filling the sandbox. After this time, the filling process is presumed dead and the certification
- * fails.
- */
-const fillMilliseconds = 120_000
-
-/** Returns why a certification must end now; null if it may continue. */
-async function endingOf(
-  app: SandboxContext,
-  bounds: Bounds,
-  certification: Certification,
-  now: Date,
-): Promise<Ending | null> {
-  const { key_id, started_at } = certification
-  if (!isStarted(certification)) {
-    if (now.getTime() - started_at.getTime() <= fillMilliseconds) return null
-    return { status: 'failed', because: 'The sandbox could not be filled' }
-  }
-  if (!(await isOpen(app.db, certification.sandbox_id)))
-    return { status: 'failed', because: 'The sandbox was cleared' }
+/** Returns why a certification whose sandbox is open must end now; null if it may continue. */
+async function endingOf({ app, bounds, certification: { key_id, step }, now }: Run): Promise<Ending | null> {
   if (!(await findUnexpiredKeyIds(app.liveDb, [key_id], now)).has(key_id))
     return { status: 'failed', because: 'The key was revoked or has expired' }
-  if (now.getTime() - certification.step.began_at.getTime() > bounds.expiry)
+  if (now.getTime() - step.began_at.getTime() > bounds.expiry)
     return { status: 'expired', because: 'No step was completed for two hours' }
   return null
 }
@@ -225,20 +222,19 @@ function everyHint(fault: FaultName): FaultRule {
   })
 }
 
-/** Loads how the product has reacted to the step. */
-async function withReaction(run: Run): Promise<PlayedRun> {
+/**
+ * Loads how the product has reacted to the step. The records and the rules were read after `run.now`, so they include
+ * every request answered before that time.
+ */
+async function withReaction(run: Run, rules: FaultRule[]): Promise<PlayedRun> {
   const { app, bounds, certification } = run
-  const { _id, sandbox_id, step } = certification
-  // These are read after `run.now`, so they include every request answered before that time.
-  const [records, sandbox] = await Promise.all([
-    findRecords(app.db, _id, step.after),
-    findRules(app.db, sandbox_id),
-  ])
+  const { _id, step } = certification
+  const records = await findRecords(app.db, _id, step.after)
   return {
     ...run,
     records: withoutAutomaticRetries(records, bounds.runtime),
     lastOrdinal: Math.max(step.after, ...records.map(({ ordinal }) => ordinal)),
-    faults: (sandbox?.rules ?? []).filter(({ lasts_milliseconds }) => lasts_milliseconds !== null),
+    faults: rules.filter(({ lasts_milliseconds }) => lasts_milliseconds !== null),
   }
 }
 

@@ -67,7 +67,7 @@ export class CertificationLeader {
     const lane = async () => {
       for (const certification of waiting) {
         if (!this.rounds.mayWork()) return
-        await this.advance(certification)
+        await this.advanceOrPause(certification)
       }
     }
     await Promise.all(Array.from({ length: maxConcurrent }, lane))
@@ -75,8 +75,8 @@ export class CertificationLeader {
     return running.length > 0
   }
 
-  /** Advances a certification. If that fails, `next` explains why the course cannot continue. */
-  private async advance(certification: Certification): Promise<void> {
+  /** Advances a certification. If that fails, pauses it, and `next` explains why the course cannot continue. */
+  private async advanceOrPause(certification: Certification): Promise<void> {
     const { _id, sandbox_id: sandboxId } = certification
     if ((this.pausedUntil.get(_id) ?? 0) > performance.now()) return
     try {

@@ -1,11 +1,14 @@
 import { describe, test } from 'vitest'
 import { bounds } from '../../src/certification/course/cases.ts'
-import { gradeRefusedResend } from '../../src/certification/course/grading.ts'
+import {
+  firstRefused,
+  gradeRefusedResend,
+  withoutAutomaticRetries,
+} from '../../src/certification/course/grading.ts'
 import type { CourseStep } from '../../src/certification/course/step.ts'
 import { isLate } from '../../src/certification/engine.ts'
 import type { StartedCertification } from '../../src/certification/model.ts'
 import type { RequestRecord } from '../../src/certification/record/model.ts'
-import { firstRefused, withoutAutomaticRetries } from '../../src/certification/record/requests.ts'
 
 /** Returns records of requests with the same body, sent at the given times. */
 const recordsAt = (...milliseconds: number[]) =>

@@ -355,8 +355,17 @@ test.each(['/', '/guide', '/docs', '/openapi.json', '/healthz', '/console', '/ll
   },
 )
 
-test.each(['//v1/users', '//sandbox/bookings', '//npm/x'])(
-  'POST %s names no methods, because a path with two slashes hardly ever exists',
+const pathsOfFiles = [
+  '/npm/x',
+  '/npm/x/y',
+  '/guide/x',
+  '/docs/x',
+  '/docs/assets/x',
+  '/downloads/x',
+  '/openapi/x',
+]
+test.each([...pathsOfFiles, '//v1/users', '//sandbox/bookings', '//npm/x'])(
+  'POST %s names no methods, because there may be no such file',
   async (path) => {
     const refused = await service.send('POST', path)
     expectError(refused, 404, 'not_found')

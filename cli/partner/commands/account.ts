@@ -6,7 +6,6 @@ import { print, printList, record } from '../../shared/output.ts'
 import { readText } from '../../shared/values.ts'
 import { askSecret } from '../ask-secret.ts'
 import { clientArgs, clientFor, defaultBaseUrl, openClient } from '../client.ts'
-import { requireKey } from '../key.ts'
 import {
   changeProfiles,
   type Profiles,
@@ -14,6 +13,7 @@ import {
   requireProfilesFile,
   requireSafeAddress,
 } from '../profiles.ts'
+import { requireKey } from '../service.ts'
 
 export const me = command({
   examples: ['partnerctl me', 'partnerctl me --sandbox --json'],

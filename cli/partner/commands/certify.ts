@@ -9,8 +9,8 @@ import { note, print, record, visible } from '../../shared/output.ts'
 import { parseId, readText } from '../../shared/values.ts'
 import { describeCertification, describeNext, toJunit } from '../certify/show.ts'
 import { verifyReport } from '../certify/verify.ts'
-import { openSandboxClient, sandboxArgs, sleep, untilStopped } from '../client.ts'
-import { stopOnSignal } from '../stop.ts'
+import { openSandboxClient, sandboxArgs } from '../client.ts'
+import { sleep, stopOnSignal, untilStopped } from '../stop.ts'
 
 type Certification = Schemas['Certification']
 type Profiles = Certification['profiles']

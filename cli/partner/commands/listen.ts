@@ -3,8 +3,7 @@ import { command, option, requiredOption } from '../../shared/command.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { jsonText, noJsonInStreams, note, printLine, streamArgs } from '../../shared/output.ts'
 import { oneOf, readText } from '../../shared/values.ts'
-import { clientArgs, findAddress, openClient, type PartnerClient, untilStopped } from '../client.ts'
-import { requireVersion } from '../dates.ts'
+import { clientArgs, openClient, type PartnerClient } from '../client.ts'
 import { type ForwardedHint, forward } from '../forward.ts'
 import {
   type HintData,
@@ -15,10 +14,10 @@ import {
   makeWebhookSecret,
 } from '../hint.ts'
 import { noteNewerVersion } from '../newer-version.ts'
-import { aheadText } from '../poll/ahead.ts'
-import { maxWaitSeconds, peekItem } from '../poll/feeds.ts'
+import { aheadText, maxWaitSeconds, peekItem } from '../poll/feeds.ts'
 import { keepFromProxy } from '../proxy.ts'
-import { stopOnSignal } from '../stop.ts'
+import { requireVersion } from '../service.ts'
+import { stopOnSignal, untilStopped } from '../stop.ts'
 
 /**
  * Returns the address of the program that gets the hints.
@@ -91,7 +90,7 @@ export const listen = command({
     const client = await openClient(args, Number.POSITIVE_INFINITY)
     const stop = stopOnSignal()
     const receiver = { url, secret, stop }
-    const newer = noteNewerVersion(await findAddress(args), stop)
+    noteNewerVersion(client.address, stop)
     const follow = async (event: HintEvent) => {
       const { feed, hints } = sources[event]
       const after = args.since ?? (await latestVersion(client, feed, stop))
@@ -105,7 +104,6 @@ export const listen = command({
       }
     }
     await Promise.all(events.map((event) => untilStopped(stop, () => follow(event))))
-    await newer
   },
 })
 

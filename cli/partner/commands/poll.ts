@@ -1,35 +1,41 @@
 import { type ArgsDef, type CommandContext, defineCommand } from 'citty'
-import { type Feed, type FeedFilters, type FeedPace, isCalendarDate } from '../../../client/src/index.ts'
+import {
+  type Feed,
+  type FeedFilters,
+  type FeedPace,
+  type FeedPage,
+  isCalendarDate,
+} from '../../../client/src/index.ts'
 import { command, type commonArgs, flag, option, positional } from '../../shared/command.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { note, print } from '../../shared/output.ts'
 import { standardError, standardOutput } from '../../shared/streams.ts'
 import { parseDuration, parseId } from '../../shared/values.ts'
-import {
-  accountOf,
-  clientArgs,
-  findAddress,
-  openClient,
-  type PartnerClient,
-  sleep,
-  untilStopped,
-} from '../client.ts'
-import { requireVersion } from '../dates.ts'
+import { clientArgs, openClient, type PartnerClient } from '../client.ts'
+import { requireStateFolder } from '../folders.ts'
 import { noteNewerVersion } from '../newer-version.ts'
-import { noteAheadOnce } from '../poll/ahead.ts'
-import { bookingFeed, type Item, maxWaitSeconds, messageFeed, type PolledFeed } from '../poll/feeds.ts'
-import { outputFor } from '../poll/handlers.ts'
+import {
+  aheadText,
+  bookingFeed,
+  type Item,
+  maxWaitSeconds,
+  messageFeed,
+  type PolledFeed,
+} from '../poll/feeds.ts'
+import { handOver } from '../poll/handler-command.ts'
+import { JsonPrinter, LinePrinter } from '../poll/printers.ts'
 import { openProgress, type Progress } from '../poll/progress.ts'
-import { type Checkpoint, openCheckpoint, requireStateFolder } from '../poll/state-file.ts'
-import { stopOnSignal } from '../stop.ts'
+import { accountOf, type Checkpoint, openCheckpoint } from '../poll/state-file.ts'
+import { requireVersion } from '../service.ts'
+import { sleep, stopOnSignal, untilStopped } from '../stop.ts'
 
 /**
  * `feed poll` and `messages poll`. A poll takes these steps, which `runPoll` and `handlePages` take one after another:
  *
  * 1. It checks its options and opens the client.
  * 2. It opens the state file that keeps its checkpoint (`poll/state-file.ts`), unless it has a consumer.
- * 3. It reads the feed page by page, as `Feed.pages()` of the client yields it. Each change is handled
- *    (`poll/handlers.ts`), and then its version is saved.
+ * 3. It reads the feed page by page, as `Feed.pages()` of the client yields it. Each change is handed to
+ *    a command (`poll/handler-command.ts`) or printed (`poll/printers.ts`), and then its version is saved.
  * 4. It pauses and begins again, until it is stopped. With `--follow`, the client waits for changes instead, and pauses
  *    only if the service did not hold its request.
  */
@@ -159,22 +165,21 @@ async function runPoll<T extends Item>(
   )
   if (checkpoint === null) return
   if (args.follow) note(describeStart(feed.name, client.root, args, checkpoint))
-  const newer = noteNewerVersion(await findAddress(args), stop)
-  const output = outputFor(feed, { exec: args.exec, output: args.json ? 'json' : args.output })
+  noteNewerVersion(client.address, stop)
+  const output = outputOf(feed, args)
   const isProgressShown = standardError.isTerminal && (args.exec !== undefined || !standardOutput.isTerminal)
   const progress = await openProgress(isProgressShown, feed.name)
-  const onCaughtUp = args.follow && standardError.isTerminal ? noteOnce(client) : () => {}
   // A poll that has lost its state file ends at once, also while it waits for a change.
   const end = AbortSignal.any([stop, checkpoint.lost])
-  const onAhead = noteAheadOnce(feed.name, args.consumer === undefined ? 'state' : 'consumer')
-  const poll = { handle: output.handle, checkpoint, progress, onCaughtUp, stop: end }
+  const notes = new Notes(feed.name, client, args)
+  const poll = { handle: output.handle, checkpoint, progress, notes, stop: end }
   // Without --interval, a poll that follows the feed pauses for as long as the client does by default. Without a minimum,
   // --interval 0s would have it spin while the service has no room to hold its request.
   const pauseSeconds = interval === undefined ? undefined : Math.max(minFollowPauseSeconds, interval)
   const pace = args.follow ? { wait: maxWaitSeconds, pauseSeconds } : {}
   try {
     while (!end.aborted) {
-      const changes = openFeed(client, checkpoint.version, { ...pace, onAhead, signal: end })
+      const changes = openFeed(client, checkpoint.version, { ...pace, signal: end })
       await untilStopped(end, () => handlePages(changes, poll))
       if (args.once || args.follow) break
       await sleep(interval ?? defaultIntervalSeconds, end)
@@ -182,9 +187,8 @@ async function runPoll<T extends Item>(
     if (!stop.aborted) checkpoint.require()
   } finally {
     progress.stop()
-    await output.end().finally(checkpoint.close)
+    await output.end().finally(() => checkpoint.close())
   }
-  await newer
 }
 
 /** Says which feed a poll follows, and from where. */
@@ -233,12 +237,59 @@ const noFile: Checkpoint = {
   close: async () => {},
 }
 
+/** Where the changes of a poll go. */
+interface Output<T extends Item> {
+  /** Handles a change, which counts as handled only once the promise resolves. */
+  handle: (item: T) => Promise<void>
+  /** Completes the output when the poll ends, even after a failure. */
+  end(): Promise<void>
+}
+
+/** Hands each change to a command, prints it, or, with `--exec` and `--json`, does the one and then the other. */
+function outputOf<T extends Item>(feed: PolledFeed<T>, { exec, json, output }: PollValues): Output<T> {
+  const printer = json ? new JsonPrinter<T>() : new LinePrinter(feed, output ?? 'table')
+  if (exec === undefined) return { handle: (item) => printer.print(item), end: () => printer.end() }
+  if (!json) return { handle: (item) => handOver(feed, item, exec, 'stdout'), end: async () => {} }
+  const handOverAndPrint = async (item: T) => {
+    await handOver(feed, item, exec, 'stderr')
+    await printer.print(item)
+  }
+  return { handle: handOverAndPrint, end: () => printer.end() }
+}
+
+/** The notes that a poll prints at most once. */
+class Notes {
+  private isAheadNoted = false
+  private isUpToDateNoted = false
+
+  constructor(
+    private readonly feed: PolledFeed<Item>['name'],
+    private readonly client: PartnerClient,
+    private readonly args: PollValues,
+  ) {}
+
+  /** Says that the position is ahead of the feed, and how to start again. */
+  ahead({ checkpoint, meta }: FeedPage<unknown>): void {
+    if (this.isAheadNoted) return
+    this.isAheadNoted = true
+    const ahead = { after: checkpoint || undefined, newestVersion: meta.newest_version ?? null }
+    note(aheadText(this.feed, ahead, this.args.consumer === undefined ? 'state' : 'consumer'))
+  }
+
+  /** Says on a terminal that a poll which follows the feed has handled every change. */
+  upToDate(): void {
+    if (this.isUpToDateNoted || !this.args.follow || !standardError.isTerminal) return
+    this.isUpToDateNoted = true
+    note(`Up to date with the ${this.client.isSandbox ? 'sandbox' : 'live data'}; waiting for changes`)
+  }
+}
+
 /** What a poll does with its changes. */
 interface Poll<T extends Item> {
-  handle: (item: T) => Promise<void>
+  handle: Output<T>['handle']
   checkpoint: Checkpoint
   progress: Progress
-  onCaughtUp: () => void
+  notes: Notes
   stop: AbortSignal
 }
 
@@ -248,13 +299,17 @@ interface Poll<T extends Item> {
  */
 async function handlePages<T extends Item>(
   changes: Feed<T>,
-  { handle, checkpoint, progress, onCaughtUp, stop }: Poll<T>,
+  { handle, checkpoint, progress, notes, stop }: Poll<T>,
 ): Promise<void> {
   let handled = 0
   let handledOnPage: string | undefined
   try {
-    for await (const { items, meta } of changes.pages()) {
-      if (meta.ahead) continue
+    for await (const page of changes.pages()) {
+      const { items, meta } = page
+      if (meta.ahead) {
+        notes.ahead(page)
+        continue
+      }
       let left = meta.pagination?.total ?? items.length
       for (const item of items) {
         stop.throwIfAborted()
@@ -269,21 +324,11 @@ async function handlePages<T extends Item>(
       checkpoint.sync()
       handledOnPage = undefined
       if (left > 0) continue
-      onCaughtUp()
+      notes.upToDate()
       handled = 0
     }
   } finally {
     await changes.acknowledge(handledOnPage)
-  }
-}
-
-/** Returns a function that says, when it is first called, that the poll has handled every change. */
-function noteOnce({ isSandbox }: PartnerClient): () => void {
-  let isNoted = false
-  return () => {
-    if (isNoted) return
-    note(`Up to date with the ${isSandbox ? 'sandbox' : 'live data'}; waiting for changes`)
-    isNoted = true
   }
 }
 

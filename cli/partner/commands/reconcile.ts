@@ -3,12 +3,13 @@ import { ChecksFailedError } from '../../shared/errors.ts'
 import { print, table } from '../../shared/output.ts'
 import { standardError } from '../../shared/streams.ts'
 import { parseId } from '../../shared/values.ts'
-import { clientArgs, openClient, untilStopped } from '../client.ts'
-import { requireVersion, versionOf } from '../dates.ts'
+import { clientArgs, openClient } from '../client.ts'
+import { versionOf } from '../dates.ts'
 import { openProgress } from '../poll/progress.ts'
 import { readBookingsFile } from '../reconcile/bookings-file.ts'
 import { type ComparedBooking, compare, type Differences, type FetchDigest } from '../reconcile/compare.ts'
-import { stopOnSignal } from '../stop.ts'
+import { requireVersion } from '../service.ts'
+import { stopOnSignal, untilStopped } from '../stop.ts'
 
 export const reconcile = command({
   examples: [

@@ -18,7 +18,7 @@ import { tools } from './tools.ts'
 export async function serveAgent(options: ClientOptions, mayReadLive: boolean): Promise<void> {
   const base = await findAddress(options)
   const stop = new AbortController()
-  const newer = noteNewerVersion(base, stop.signal)
+  noteNewerVersion(base, stop.signal)
   const operations = remember(() => fetchOperations(base))
   const session = { options, mayReadLive, base, operations }
   const all = Object.entries(tools).map(([name, tool]) => ({ name, ...tool }))
@@ -50,7 +50,6 @@ export async function serveAgent(options: ClientOptions, mayReadLive: boolean): 
   serveStdio(makeServer, { transport: new StdioServerTransport(process.stdin, messages) })
   await ended
   stop.abort()
-  await newer
   await finished(messages.end())
 }
 

@@ -92,3 +92,24 @@ interface Peeked {
   /** Set if the position is ahead of the feed. */
   ahead: Ahead | undefined
 }
+
+/** Where a command has its position from, and how to begin again. */
+const remedies = {
+  state:
+    'To start again, delete the state file, or pass --since with an earlier version; changes may come again',
+  since: 'To start again, leave out --since or pass an earlier version',
+  consumer:
+    'To start again, delete the consumer, or move it back with "seek" (PUT …/consumers/<name>); changes may come again',
+}
+
+/** Says that a position is ahead of the feed (decisions §9), and how to start again. */
+export function aheadText(
+  feed: 'bookings' | 'messages',
+  { after, newestVersion }: Ahead,
+  source: keyof typeof remedies,
+): string {
+  const name = feed === 'bookings' ? 'booking' : 'message'
+  const position = after === undefined ? 'The position of the consumer' : `The position "${after}"`
+  const newest = newestVersion === null ? 'which is empty' : `whose newest version is "${newestVersion}"`
+  return `${position} is ahead of the ${name} feed, ${newest}, so nothing can come: it is from another service or from before a restore. ${remedies[source]}`
+}

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile, readlink, realpath } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { isVersion } from '../../../client/src/index.ts'
+import { isVersion, type Schemas } from '../../../client/src/index.ts'
 import { UsageError } from '../../shared/errors.ts'
 import { isMissingFile, reasonOf } from '../../shared/file-errors.ts'
 import { decodeText } from '../../shared/utf8.ts'
+import type { PartnerClient } from '../client.ts'
 import {
   type Claim,
   ClaimLostError,
@@ -14,7 +15,7 @@ import {
   FileClaimedError,
   NoClaimError,
 } from '../file-claim.ts'
-import { stateFolder } from '../folders.ts'
+import { requireStateFolder, stateFolder } from '../folders.ts'
 
 /**
  * The poll that a state file belongs to. A file must not be used for another feed, address, account or filter, because
@@ -27,6 +28,14 @@ export interface FollowedFeed {
   /** Account whose changes the poll follows: the host on live data, the key in the sandbox. */
   account: string
   filters: Record<string, string | undefined>
+}
+
+/**
+ * Returns the account whose changes a poll follows (decisions §15): the host on live data, the key in the sandbox. A
+ * key keeps its account when it is rotated.
+ */
+export function accountOf({ isSandbox }: PartnerClient, { id, host }: Schemas['Key']): string {
+  return isSandbox ? `key ${id}` : `host ${host.email}`
 }
 
 /** Contents of a state file: the feed that is followed, and the version of the last change handled. */
@@ -77,27 +86,42 @@ export async function openCheckpoint(
   try {
     const state = await readState(file)
     if (state) requireSameFeed(file, state, followed)
-    const writer = new StateWriter(file, followed)
-    const requireClaim = () => requireState(file, claim)
-    const checkpoint: Checkpoint = {
-      version: since ?? state?.version,
-      require: requireClaim,
-      lost: claim.lost,
-      save(version) {
-        requireClaim()
-        writer.append(version)
-        checkpoint.version = version
-      },
-      sync: () => writer.sync(),
-      async close() {
-        writer.close()
-        await claim.release()
-      },
-    }
-    return checkpoint
+    return new ClaimedStateFile(file, claim, new StateWriter(file, followed), since ?? state?.version)
   } catch (error) {
     await claim.release()
     throw error
+  }
+}
+
+class ClaimedStateFile implements Checkpoint {
+  constructor(
+    private readonly file: string,
+    private readonly claim: Claim,
+    private readonly writer: StateWriter,
+    public version: string | undefined,
+  ) {}
+
+  get lost(): AbortSignal {
+    return this.claim.lost
+  }
+
+  require(): void {
+    requireState(this.file, this.claim)
+  }
+
+  save(version: string): void {
+    this.require()
+    this.writer.append(version)
+    this.version = version
+  }
+
+  sync(): void {
+    this.writer.sync()
+  }
+
+  async close(): Promise<void> {
+    this.writer.close()
+    await this.claim.release()
   }
 }
 
@@ -124,20 +148,6 @@ export async function readCheckpoint(followed: FollowedFeed): Promise<string | u
   const folder = stateFolder()
   if (folder === undefined) return undefined
   return (await readState(join(folder, defaultName(followed))))?.version
-}
-
-/**
- * Returns the folder of the default state files.
- *
- * @throws Error if the user has none
- */
-export function requireStateFolder(): string {
-  const folder = stateFolder()
-  if (folder === undefined)
-    throw new Error(
-      'There is no home folder to keep the checkpoint in: set HOME or XDG_STATE_HOME to an absolute path, name a file with --state, or let the service keep it with --consumer',
-    )
-  return folder
 }
 
 /**

@@ -1,6 +1,7 @@
 import { note, visible } from '../../shared/output.ts'
 import type { RequestRow, RequestSearch, RequestSource } from '../../shared/requests.ts'
-import { type PartnerClient, sleep, untilStopped } from '../client.ts'
+import type { PartnerClient } from '../client.ts'
+import { sleep, untilStopped } from '../stop.ts'
 
 /** Maximum number of rows in one response from the service. */
 const perPage = 100

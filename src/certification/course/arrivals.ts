@@ -1,8 +1,8 @@
 import { findChanges } from '../../stays/bookings/store.ts'
 import { feedRoute } from '../record/recording.ts'
-import { requestsTo } from '../record/requests.ts'
 import { findDelivered } from '../record/store.ts'
 import type { CaseName } from './cases.ts'
+import { requestsTo } from './grading.ts'
 import { failed, type PlayedRun, passed, type Results, type Run, type StepFindings, skipped } from './step.ts'
 
 /**

@@ -6,9 +6,16 @@ import { findNewestBooking } from '../../stays/bookings/store.ts'
 import { readNights } from '../../stays/nights/nights.ts'
 import type { Next, StayToBook } from '../model.ts'
 import type { RequestRecord } from '../record/model.ts'
-import { firstRefused, hasSucceeded, requestsTo } from '../record/requests.ts'
+import { hasSucceeded } from '../record/recording.ts'
 import { changesAfter } from './arrivals.ts'
-import { areFaultsOver, gradeRefusedResend, isFollowUpWindowOver, playedAt } from './grading.ts'
+import {
+  areFaultsOver,
+  firstRefused,
+  gradeRefusedResend,
+  isFollowUpWindowOver,
+  playedAt,
+  requestsTo,
+} from './grading.ts'
 import { draw, findOpenStay, stageOf } from './play.ts'
 import {
   type CourseStep,

@@ -1,12 +1,19 @@
 import { readHostClock } from '../../host-clock/store.ts'
 import type { Facts, Next } from '../model.ts'
 import type { RequestRecord } from '../record/model.ts'
-import { feedRoute as route } from '../record/recording.ts'
-import { hasSucceeded, isFromBeginning, requestsTo, withoutAutomaticRetries } from '../record/requests.ts'
+import { hasSucceeded, feedRoute as route } from '../record/recording.ts'
 import { findRecords } from '../record/store.ts'
 import { arrivals, checkArrivals, gradeMissedBookings, missingArrivals, syncProgress } from './arrivals.ts'
 import type { CaseName } from './cases.ts'
-import { areFaultsOver, gradeRequestsAfterFault, hasRecovered, playedAt } from './grading.ts'
+import {
+  areFaultsOver,
+  gradeRequestsAfterFault,
+  hasRecovered,
+  isFromBeginning,
+  playedAt,
+  requestsTo,
+  withoutAutomaticRetries,
+} from './grading.ts'
 import { draw, passFirstVersion, playScenario } from './play.ts'
 import {
   askToStart,

@@ -1,6 +1,41 @@
 import type { RequestRecord } from '../record/model.ts'
-import { hasSucceeded } from '../record/requests.ts'
+import { hasSucceeded, isLost } from '../record/recording.ts'
 import { failed, type PlayedRun, passed, type Result } from './step.ts'
+
+/** What the records of a product's requests show. The steps' checks are made of these. */
+
+/** Returns the records of requests to a route. */
+export function requestsTo(records: RequestRecord[], operation: string): RequestRecord[] {
+  return records.filter((record) => record.operation === operation)
+}
+
+/**
+ * Returns the records without automatic retries by the product's runtime.
+ *
+ * @param milliseconds time within which a request identical to an earlier one counts as a retry
+ */
+export function withoutAutomaticRetries(records: RequestRecord[], milliseconds: number): RequestRecord[] {
+  const last = new Map<string, number>()
+  return records.filter((record) => {
+    const { operation, body_hash, is_first, from, at } = record
+    const name = [operation, body_hash, is_first, from?.getTime()].join('/')
+    const before = last.get(name)
+    const isRepetition = before !== undefined && at.getTime() - before < milliseconds
+    // A retry that delivered new bookings still counts.
+    if (isRepetition && record.delivered === 0) return false
+    last.set(name, at.getTime())
+    return true
+  })
+}
+
+/** Reading from a position this long before the certification's start counts as reading from the beginning. */
+const beginningToleranceMilliseconds = 2 * 86_400_000
+
+/** Returns true if a request read the feed's first page and started at the beginning of the feed. */
+export function isFromBeginning({ is_page, is_first, from }: RequestRecord, startedAt: Date): boolean {
+  const beginningCutoff = startedAt.getTime() - beginningToleranceMilliseconds
+  return is_page && is_first && (from === null || from.getTime() < beginningCutoff)
+}
 
 /** Returns the time by which all changes played by the step were visible. */
 export function playedAt({ certification: { step } }: Pick<PlayedRun, 'certification'>): Date {
@@ -32,6 +67,11 @@ export function gradeRequestsAfterFault(
   const further = others.filter(({ at }) => first && at > first.answered_at)
   const inFlight = others.length - further.length
   return further.length <= inFlight + allowed ? passed : failed(because(further.length), further)
+}
+
+/** Returns the first request that was refused with 422 and whose response reached the product. */
+export function firstRefused(records: RequestRecord[]): RequestRecord | undefined {
+  return records.find((record) => record.status === 422 && !isLost(record))
 }
 
 /** Fails if a refused body was sent again unchanged. Returns null while the result is undecided. */

@@ -5,13 +5,15 @@ import type { UnitNight } from '../../stays/capacity/units.ts'
 import { readNights } from '../../stays/nights/nights.ts'
 import type { Facts, LatePush, Next, NightsToPush, YearToPush } from '../model.ts'
 import type { RequestRecord } from '../record/model.ts'
-import { firstRefused, hasSucceeded, requestsTo } from '../record/requests.ts'
+import { hasSucceeded } from '../record/recording.ts'
 import {
+  firstRefused,
   gradeRefusedResend,
   gradeRequestsAfterFault,
   hasRecovered,
   isFollowUpWindowOver,
   playedAt,
+  requestsTo,
 } from './grading.ts'
 import { draw, roomTypesOf, stageOf } from './play.ts'
 import {

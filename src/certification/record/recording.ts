@@ -10,7 +10,6 @@ import type { Observed } from '../../sandbox/visit.ts'
 import type { BookingDetail } from '../../stays/bookings/schema.ts'
 import { countRequest } from '../store.ts'
 import type { DeliveredVersion, RequestRecord } from './model.ts'
-import { hasSucceeded } from './requests.ts'
 import { insertRecord, storeDeliveries } from './store.ts'
 
 /** Maximum number of requests recorded for a certification. Further requests are only counted. */
@@ -95,6 +94,16 @@ export function whatIsRecorded(
 function realFault(status: number): string | null {
   if (status === 429) return 'rate_limited'
   return status >= 500 ? 'internal_error' : null
+}
+
+/** Returns true if the response reached the product and was not an error. */
+export function hasSucceeded(record: Pick<RequestRecord, 'fault' | 'status'>): boolean {
+  return !isLost(record) && record.status < 300
+}
+
+/** Returns true if the product cannot have received the handler's whole response. */
+export function isLost({ fault }: Pick<RequestRecord, 'fault'>): boolean {
+  return fault !== null && fault !== 'slow'
 }
 
 /** The routes whose responses deliver bookings. */

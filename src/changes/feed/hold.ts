@@ -2,21 +2,21 @@ import type { Watch, WatchEvent } from '../../host-clock/changes.ts'
 import { hasClock } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Caller, RequestFacts } from '../../http/request.ts'
-import type { Db } from '../../platform/mongo/connection.ts'
 import type { Slot } from '../../platform/slots.ts'
 import type { Feed, OwnerFilter } from '../feeds.ts'
 import type { Page } from './feed-page.ts'
 import { followConsumer, type Position } from './position.ts'
+import { readWantedPage } from './wanted-page.ts'
 
 /** A read that may be held while its page is empty. */
 interface WaitingRead<Row, Filter extends OwnerFilter> {
+  feed: Feed<Row, Filter>
   request: Request
   facts: RequestFacts
   caller: Caller
   position: Position<Filter>
   /** `performance.now()` until which the request may be held. */
   deadline: number
-  read(position: Position<Filter>): Promise<Page<Row>>
 }
 
 /**
@@ -42,15 +42,14 @@ interface WaitingRead<Row, Filter extends OwnerFilter> {
  */
 export async function readOrHold<Row, Filter extends OwnerFilter>(
   app: AppContext,
-  feed: Feed<Row, Filter>,
   waiting: WaitingRead<Row, Filter>,
 ): Promise<{ page: Page<Row>; isHeld: boolean }> {
-  const { request, facts, caller, position, read } = waiting
+  const { feed, request, facts, caller, position } = waiting
   const watch = app.changes.watch(caller.ownerId, feed.counter)
   let slot: Slot | null = null
   const free = () => slot?.free()
   try {
-    const page = await read(position)
+    const page = await readWantedPage(app, feed, caller, position)
     if (page.rows.length > 0) return { page, isHeld: false }
     slot = await app.heldRequests.take(facts, caller.keyId)
     if (!slot) return { page, isHeld: false }
@@ -59,7 +58,7 @@ export async function readOrHold<Row, Filter extends OwnerFilter>(
     if (caller.isSandbox && !(await hasClock(app.db, caller.ownerId))) return { page, isHeld: false }
     const signals = [request.signal, app.heldRequests.ending]
     const next = (wakeAt: number) => nextEvent(watch, signals, wakeAt)
-    return { page: await readUntilRows(app.db, waiting, page, next), isHeld: true }
+    return { page: await readUntilRows(app, waiting, page, next), isHeld: true }
   } finally {
     free()
     request.signal.removeEventListener('abort', free)
@@ -75,8 +74,8 @@ const consumerCheckMilliseconds = 4000
 
 /** @param next returns what ends the wait, at the latest at `wakeAt` */
 async function readUntilRows<Row, Filter extends OwnerFilter>(
-  db: Db,
-  { position: initial, deadline, read }: WaitingRead<Row, Filter>,
+  app: AppContext,
+  { feed, caller, position: initial, deadline }: WaitingRead<Row, Filter>,
   empty: Page<Row>,
   next: (wakeAt: number) => Promise<HeldEvent>,
 ): Promise<Page<Row>> {
@@ -89,8 +88,9 @@ async function readUntilRows<Row, Filter extends OwnerFilter>(
     if (event !== 'moved' && event !== 'late') return page
     const isTimeUp = event === 'late' && wakeAt === deadline
     const known = position
-    position = await followConsumer(db, known)
-    if (event === 'moved' || isTimeUp || position !== known) page = await read(position)
+    position = await followConsumer(app.db, known)
+    if (event === 'moved' || isTimeUp || position !== known)
+      page = await readWantedPage(app, feed, caller, position)
     if (isTimeUp) return page
   }
   return page

@@ -34,7 +34,7 @@ export interface Position<Filter extends OwnerFilter = OwnerFilter> {
 export type WantedPage =
   /** The page at which the walk starts. An ordinary poll asks for it, and so does `page=1`. */
   | { kind: 'first' }
-  /** A later page, asked for by its number alone. Where it starts has yet to be found (`numbered-pages.ts`). */
+  /** A later page, asked for by its number alone. Where it starts has yet to be found (`wanted-page.ts`). */
   | { kind: 'numbered'; number: number }
   /** The page after a version, asked for by a cursor, which also carries the page's number. */
   | { kind: 'cursor'; number: number; after: Date }

@@ -14,10 +14,9 @@ import { serializeMessageItem } from '../../stays/messages/serialize.ts'
 import { bookingFeed, bookingFeedInFull, type Feed, messageFeed, type OwnerFilter } from '../feeds.ts'
 import { readVersion } from '../reads/read-version.ts'
 import { type Ahead, aheadOf } from './ahead.ts'
-import { type Page, readPage } from './feed-page.ts'
+import type { Page } from './feed-page.ts'
 import { readOrHold } from './hold.ts'
-import { NumberedPages } from './numbered-pages.ts'
-import { isFiltered, type Position, type PositionQuery, positionOf } from './position.ts'
+import { isFiltered, type PositionQuery, positionOf } from './position.ts'
 import {
   BookingFeedQuery,
   type FeedItem,
@@ -28,14 +27,14 @@ import {
   MessageFeedQuery,
 } from './schema.ts'
 import { serializeFeedItem, serializeInFull } from './serialize.ts'
+import { readWantedPage } from './wanted-page.ts'
 
 /**
  * The booking feed (contract, Endpoints; decisions §9) and the message feed (decisions §17). A request takes five
  * steps:
  *
  * 1. Its query is checked (`schema.ts`) and parsed into a position (`position.ts`, `cursor.ts`).
- * 2. The page at the position is read (`feed-page.ts`). `page=2` and later pages are found by `numbered-pages.ts`, which
- *    also keeps the end of a first page.
+ * 2. The page that is asked for is found (`wanted-page.ts`) and read (`feed-page.ts`).
  * 3. If the request may wait, step 2 is part of holding it until the page has a row (`hold.ts`).
  * 4. A reader that is ahead of the feed is recognized (`ahead.ts`), and what the page tells about its reader is noted.
  * 5. The rows are serialized.
@@ -125,18 +124,10 @@ async function serve<Row, Filter extends OwnerFilter>(
   const seconds = Math.min(query.wait ?? 0, caller.maxHoldSeconds ?? Number.POSITIVE_INFINITY)
   const deadline = performance.now() + seconds * 1000
   const position = await positionOf(app.db, feed, caller, query)
-  const read = async (at: Position<Filter>): Promise<Page<Row>> => {
-    const wanted = at.page
-    if (wanted.kind === 'cursor') return readPage(app.db, feed, at, wanted)
-    if (wanted.kind === 'numbered') return new NumberedPages(app, feed, caller, at).read(wanted.number)
-    const first = await readPage(app.db, feed, at, { number: 1, after: at.start })
-    if (first.end) await new NumberedPages(app, feed, caller, at).keepEnd(1, first.end)
-    return first
-  }
   const mayWait = seconds > 0 && position.page.kind !== 'numbered'
   const { page, isHeld } = mayWait
-    ? await readOrHold(app, feed, { request, facts, caller, position, deadline, read })
-    : { page: await read(position), isHeld: false }
+    ? await readOrHold(app, { feed, request, facts, caller, position, deadline })
+    : { page: await readWantedPage(app, feed, caller, position), isHeld: false }
   if (isHeld) {
     noteDelivery(app, feed, caller, page.rows[0])
     if (app.heldRequests.ending.aborted) set.headers.connection = 'close'

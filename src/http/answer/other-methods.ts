@@ -8,11 +8,16 @@ interface Place {
   methods: Set<string>
 }
 
+/** Routes that announce no methods, because whether they exist depends on a setting or a token. */
+const unannounced = ['/metrics', '/.well-known/security.txt']
+
 /**
- * Routes that announce no methods. The existence of the first two depends on a setting or a token, and the last one
- * takes every path that begins with two slashes, such as `//v1/users`, of which nearly none exists.
+ * True for a route that takes the paths of files, such as `/guide/:file` or `/npm/*`. It announces no methods, because
+ * only its handler knows which of these files exist.
  */
-const unannounced = ['/metrics', '/.well-known/security.txt', '//*']
+function isForFiles(path: string): boolean {
+  return path.endsWith('/:file') || path.endsWith('/*')
+}
 
 /**
  * Returns a function that returns the methods of the routes at a path, in alphabetical order: none if there is no such
@@ -37,7 +42,7 @@ export function methodsByPath(
 function placesOf(routes: readonly { method: string; path: string }[]): Place[] {
   const places = new Map<string, Place>()
   for (const { method, path } of routes) {
-    if (unannounced.includes(path)) continue
+    if (unannounced.includes(path) || isForFiles(path)) continue
     const place = places.get(path) ?? { pattern: patternOf(path), methods: new Set() }
     place.methods.add(method)
     if (method === 'GET') place.methods.add('HEAD')
@@ -46,12 +51,9 @@ function placesOf(routes: readonly { method: string; path: string }[]): Place[] 
   return [...places.values()]
 }
 
-/** Returns the pattern of a route's path, such as `/v1/users/:id` or `/npm/*`. */
+/** Returns the pattern of a route's path, such as `/v1/users/:id`. */
 function patternOf(path: string): RegExp {
-  const source = path
-    .replace(/[.+?^${}()|[\]\\]/g, String.raw`\$&`)
-    .replace(/:\w+/g, '[^/]+')
-    .replace(/\*$/, '.+')
+  const source = path.replace(/[.+?^${}()|[\]\\]/g, String.raw`\$&`).replace(/:\w+/g, '[^/]+')
   return new RegExp(`^${source}$`)
 }
 

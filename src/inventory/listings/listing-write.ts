@@ -1,23 +1,22 @@
-import { DomainError, invalidField } from '../../core/errors.ts'
+import { DomainError } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
-import type { IdSource } from '../../http/ids.ts'
 import { alone } from '../../http/write.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
-import { ensureLock, takeLock } from '../../platform/mongo/turns/locks.ts'
+import { ensureLock, type HostLock, takeLock } from '../../platform/mongo/turns/locks.ts'
 import { inTransaction } from '../../platform/mongo/turns/transactions.ts'
 import { addressChanges, writeAddresses } from '../calendars/addresses.ts'
 import { addressesOf } from './calendar-rooms.ts'
 import type { ListingPatch } from './fields.ts'
-import type { Match } from './match.ts'
-import { type IdReading, mergeListing, withNewIds } from './merge.ts'
-import type { ListingContent, ListingWithPrices } from './model.ts'
-import { changeFields, findListing, findMatch, insertListing, listingLock, replaceContent } from './store.ts'
+import { findMatch, type Match } from './match-store.ts'
+import { type IdReading, merge } from './merge.ts'
+import type { ListingWithPrices } from './model.ts'
+import { changeFields, findListing, insertListing, replaceContent } from './store.ts'
 
 /*
  * A listing is written in one transaction:
  *
  *   take the lock of the host's listings     so that these writes run one after another, in all processes
- *   find the listing                         by what was sent (POST) or by its id (PATCH)
+ *   find the listing                         by what was sent (POST, see match-store.ts) or by its id (PATCH)
  *   merge what was sent into its content     see merge.ts
  *   take ids for new room types and rooms    outside the transaction
  *   store the listing
@@ -32,6 +31,14 @@ export interface ListingWrite {
   listing: ListingWithPrices
   /** True if the write set or changed the address of a calendar, which is therefore due. */
   setsCalendar: boolean
+}
+
+/**
+ * Returns the lock for writes to a host's listings that must run one at a time. The lock's name is also the name of
+ * their queue.
+ */
+export function listingLock(ownerId: number): HostLock {
+  return { ownerId, name: `listings/${ownerId}` }
 }
 
 /**
@@ -122,49 +129,6 @@ async function writeCalendars(
 interface Change {
   sent: ListingPatch
   reading: IdReading
-}
-
-/**
- * Merges a change into a listing's content, and takes ids for new room types and rooms. `current` is null for a new
- * listing. Sequences are not part of the transaction, so no other writer waits for the ids, and a transaction that is
- * repeated leaves a gap.
- *
- * @throws DomainError `validation` if what was sent does not fit the listing, or if the listing becomes too large
- */
-async function merge(
-  ids: IdSource,
-  current: ListingContent | null,
-  { sent, reading }: Change,
-): Promise<ListingContent> {
-  const merged = mergeListing(current, sent, reading)
-  const take = (name: 'room_type' | 'room', amount: number) => (amount > 0 ? ids(name, amount) : 0)
-  const [roomType, room] = await Promise.all([
-    take('room_type', merged.lacking.roomTypes),
-    take('room', merged.lacking.rooms),
-  ])
-  const content = withNewIds(merged, { roomType, room })
-  requireSize(content)
-  return content
-}
-
-/**
- * Maximum size of a listing as JSON, in bytes (decisions §5). The service holds the whole JSON in memory while a slow
- * client reads it.
- */
-const maxBytes = 1024 * 1024
-
-/**
- * Maximum number of rooms in a listing, over all room types. A page contains up to 100 listings with all of their
- * rooms.
- */
-const maxRooms = 2000
-
-/** @throws DomainError `validation` if the listing has too many rooms or is too large */
-function requireSize(content: ListingContent): void {
-  if (content.room_types.reduce((sum, { rooms }) => sum + rooms.length, 0) > maxRooms)
-    throw invalidField('room_types', `A listing must have at most ${maxRooms} rooms`, 'max')
-  if (Buffer.byteLength(JSON.stringify(content)) > maxBytes)
-    throw invalidField('body', `The listing must be at most ${maxBytes} bytes as JSON`, 'max')
 }
 
 /** Returns the 409 error for a listing that matches an inactive one (contract, Listing conflict detail). */

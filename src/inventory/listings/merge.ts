@@ -1,4 +1,5 @@
-import { invalidFields, type Problem } from '../../core/errors.ts'
+import { invalidField, invalidFields, type Problem } from '../../core/errors.ts'
+import type { IdSource } from '../../http/ids.ts'
 import { isObject } from '../../http/input/schema/normalize.ts'
 import { maxProblems } from '../../http/input/schema/problems.ts'
 import type { ListingPatch } from './fields.ts'
@@ -14,6 +15,29 @@ import type { ListingContent, StoredRoom, StoredRoomType } from './model.ts'
  * (`internal`, for PATCH).
  */
 export type IdReading = 'partner' | 'internal'
+
+/**
+ * Merges a change into a listing's content, with ids for new room types and rooms. `current` is null for a new listing
+ * and is never modified. Sequences are not part of a transaction, so no other writer waits for the ids, and a transaction
+ * that is repeated leaves a gap.
+ *
+ * @throws DomainError `validation` if what was sent does not fit the listing, or if the listing becomes too large
+ */
+export async function merge(
+  ids: IdSource,
+  current: ListingContent | null,
+  { sent, reading }: { sent: ListingPatch; reading: IdReading },
+): Promise<ListingContent> {
+  const merged = mergeListing(current, sent, reading)
+  const take = (name: 'room_type' | 'room', amount: number) => (amount > 0 ? ids(name, amount) : 0)
+  const [roomType, room] = await Promise.all([
+    take('room_type', merged.lacking.roomTypes),
+    take('room', merged.lacking.rooms),
+  ])
+  const content = withNewIds(merged, { roomType, room })
+  requireSize(content)
+  return content
+}
 
 /** A room, or a new one that has no id yet. */
 type MergedRoom = Omit<StoredRoom, 'id'> & { id: number | null }
@@ -123,7 +147,7 @@ interface MergedList<Stored, Sent> {
 function mergeById<Merged extends object, Stored extends Merged & Identified, Sent extends SentElement>(
   { current, sent, path }: MergedList<Stored, Sent>,
   { reading, problems }: MergeContext,
-  merge: (existing: Stored | undefined, sent: Sent, path: string) => Merged,
+  mergeOne: (existing: Stored | undefined, sent: Sent, path: string) => Merged,
 ): Merged[] {
   const result: Merged[] = [...current]
   const indexes = indexesById(current)
@@ -146,7 +170,7 @@ function mergeById<Merged extends object, Stored extends Merged & Identified, Se
       refuse(`${path}.${index}.name`, 'must not be null')
     }
     if (key !== null) seen.add(key)
-    const merged = merge(existing, element, `${path}.${index}`)
+    const merged = mergeOne(existing, element, `${path}.${index}`)
     if (at !== undefined) result[at] = merged
     else result.push(typeof id === 'string' ? { ...merged, partner_id: id } : merged)
   }
@@ -187,4 +211,24 @@ function mergeObjects<T extends object>(current: T, sent: object): T {
     merged[key] = isObject(value) ? mergeObjects(isObject(before) ? before : {}, value) : value
   }
   return merged as T
+}
+
+/**
+ * Maximum size of a listing as JSON, in bytes (decisions §5). The service holds the whole JSON in memory while a slow
+ * client reads it.
+ */
+const maxBytes = 1024 * 1024
+
+/**
+ * Maximum number of rooms in a listing, over all room types. A page contains up to 100 listings with all of their
+ * rooms.
+ */
+const maxRooms = 2000
+
+/** @throws DomainError `validation` if the listing has too many rooms or is too large */
+function requireSize(content: ListingContent): void {
+  if (content.room_types.reduce((sum, { rooms }) => sum + rooms.length, 0) > maxRooms)
+    throw invalidField('room_types', `A listing must have at most ${maxRooms} rooms`, 'max')
+  if (Buffer.byteLength(JSON.stringify(content)) > maxBytes)
+    throw invalidField('body', `The listing must be at most ${maxBytes} bytes as JSON`, 'max')
 }

@@ -2,7 +2,6 @@ import { Schema } from 'mongoose'
 import { modelOf } from '../../platform/mongo/collections.ts'
 import { indexKey, indexPrefix } from '../../platform/mongo/index-key.ts'
 import type { ListingPatch } from './fields.ts'
-import { comparableUrl } from './match.ts'
 import type { ListingStatus } from './schema.ts'
 
 type SentRoomType = NonNullable<ListingPatch['room_types']>[number]
@@ -118,6 +117,14 @@ schema.index({ owner_id: 1, 'content.room_types.rooms.id': 1 }, { name: 'listing
  */
 export function comparableName(name: string): string {
   return name.normalize('NFC').toUpperCase().toLowerCase().replaceAll('ς', 'σ').normalize('NFC')
+}
+
+/**
+ * Returns the form in which addresses of listings are compared: as a browser would read them, with the host in lower case
+ * and in ASCII, and without the default port. A text that is not an address stays as it is, and null stays null.
+ */
+export function comparableUrl(url: string | null | undefined): string | null {
+  return url ? (URL.parse(url)?.href ?? url) : null
 }
 
 /** Returns the fields that are derived from the content for use in indexes. */

@@ -9,10 +9,10 @@ import { routes } from '../../http/route.ts'
 import { listingCreate, listingPatch } from './fields.ts'
 import { countListings, type ListingQuery, listingQuery } from './list-store.ts'
 import { type ListingWrite, patchListing, sentListings } from './listing-write.ts'
-import { recognizableIn } from './match.ts'
+import { findMatch, recognizableIn } from './match-store.ts'
 import { Listing, ListingListItem, ListingWriteResult, listingFilters } from './schema.ts'
 import { serializeIds, serializeListItem, serializeListing } from './serialize.ts'
-import { findListing, findMatch } from './store.ts'
+import { findListing } from './store.ts'
 
 const defaultPerPage = 50
 

@@ -1,13 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import { DomainError, notFound } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
-import { indexKey } from '../../platform/mongo/index-key.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
 import type { HostLock } from '../../platform/mongo/turns/locks.ts'
 import { resumeCalendars, stopCalendars } from '../calendars/addresses.ts'
 import { calendarRoomTypesOf } from './calendar-rooms.ts'
-import { bestMatch, comparableUrl, type Match, type MatchFields } from './match.ts'
 import {
   type CalendarRoomType,
   indexFieldsOf,
@@ -19,19 +18,10 @@ import {
   type StoredListing,
   type StoredRoomType,
 } from './model.ts'
-import { changedPrices, pricesOf, withPrices } from './prices-store.ts'
 import { type ListingStatus, listingStatuses } from './schema.ts'
 
-/**
- * Returns the lock for writes to a host's listings that must run one at a time. The lock's name is also the name of
- * their queue.
- */
-export function listingLock(ownerId: number): HostLock {
-  return { ownerId, name: `listings/${ownerId}` }
-}
-
 /** Returns the host's listing with this id, or null if there is none. */
-async function findListingIfAny(
+export async function findListingIfAny(
   db: Db,
   ownerId: number,
   id: number,
@@ -49,6 +39,17 @@ function toListing({
   ...listing
 }: StoredListing): ListingWithPrices {
   return { ...listing, content: { ...content, room_types: withPrices(content.room_types, prices) } }
+}
+
+/** Returns a listing's room types with its prices, which are stored by room type id. */
+function withPrices<RoomType extends Pick<StoredRoomType, 'id'>>(
+  roomTypes: RoomType[],
+  stored: StoredListing['prices'],
+) {
+  return roomTypes.map((roomType) => {
+    const prices = stored?.[roomType.id]
+    return prices ? { ...roomType, prices } : roomType
+  })
 }
 
 const bookableColumns = {
@@ -104,33 +105,6 @@ export async function findListing(
   const listing = id ? await findListingIfAny(db, ownerId, id, session) : null
   if (!listing) throw notFound('Listing')
   return listing
-}
-
-/** Returns the host's listing that a sent listing matches, or null if there is none (decisions §5). */
-export async function findMatch(
-  db: Db,
-  ownerId: number,
-  sent: MatchFields,
-  session: Session | null = null,
-): Promise<{ listing: ListingWithPrices; match: Match } | null> {
-  const original_id_key = indexKey(sent.original_id)
-  const original_url_key = indexKey(comparableUrl(sent.original_url))
-  const alternatives = [
-    ...(original_id_key ? [{ original_id_key }] : []),
-    ...(original_url_key ? [{ original_url_key }] : []),
-  ]
-  if (alternatives.length === 0) return null
-  // Many listings may have the same `original_url`, so only the match is read in full.
-  const projection = { id: 1, 'content.original_id': 1, 'content.original_url': 1 }
-  const candidates = await listingModel(db)
-    .find({ owner_id: ownerId, $or: alternatives }, projection)
-    .sort({ id: 1 })
-    .session(session)
-    .lean()
-  const found = bestMatch(sent, candidates, ({ content }) => content)
-  if (!found) return null
-  const listing = await findListingIfAny(db, ownerId, found.listing.id, session)
-  return listing ? { listing, match: found.match } : null
 }
 
 /** Stores a new listing as a draft. */
@@ -201,6 +175,22 @@ export async function changeFields(
 function originalIdTaken(): DomainError {
   const message = 'Another listing has this "original_id"'
   return new DomainError('listing_conflict', message, [{ path: 'original_id', code: 'conflict', message }])
+}
+
+/** Returns the prices of a listing's room types in their stored form, by room type id. */
+function pricesOf({ room_types }: ListingContent): Record<string, NonNullable<StoredRoomType['prices']>> {
+  const known: Record<string, NonNullable<StoredRoomType['prices']>> = {}
+  for (const { id, prices } of room_types) if (prices && Object.keys(prices).length > 0) known[id] = prices
+  return known
+}
+
+/** Returns the database fields to set for the room types whose prices have changed. */
+function changedPrices(before: ListingContent, after: ListingContent): Record<string, unknown> {
+  const known = pricesOf(before)
+  const changed = Object.entries(pricesOf(after)).filter(
+    ([id, prices]) => !isDeepStrictEqual(prices, known[id]),
+  )
+  return Object.fromEntries(changed.map(([id, prices]) => [`prices.${id}`, prices]))
 }
 
 function contentFields(content: ListingContent) {

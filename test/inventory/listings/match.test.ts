@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bestMatch, matchListing } from '../../../src/inventory/listings/match.ts'
+import { bestMatch, matchListing } from '../../../src/inventory/listings/match-store.ts'
 
 const byId = { method: 'original_id', confidence: { level: 'high', score: 1 } }
 const byUrl = { method: 'original_url', confidence: { level: 'high', score: 0.95 } }

@@ -100,3 +100,28 @@ test('a poll that follows a service which holds no request pauses for 5 s, or fo
   expect(byDefault).toBeGreaterThanOrEqual(5000)
   expect(byDefault).toBeLessThan(20_000)
 })
+
+test('a poll ends with its last change, even if the service never says which version it has', async () => {
+  const actor = await service.actor()
+  await seedBooking(actor)
+  const unanswered = Promise.withResolvers<Response>()
+  let lastAnswer = 0
+  const withoutVersion = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url)
+      if (pathname.startsWith('/npm/')) return unanswered.promise
+      const response = await fetch(`${server.url}${pathname}${search}`, { headers: request.headers })
+      lastAnswer = performance.now()
+      return response
+    },
+  })
+  onTestFinished(() => withoutVersion.stop(true))
+  const { run } = await poller(actor, withoutVersion.url.origin)
+  const { code, stdout } = await run('--once', '--output', 'ndjson')
+  const secondsAfterLastAnswer = (performance.now() - lastAnswer) / 1000
+  expect({ code, changes: versionsIn(stdout).length }).toEqual({ code: 0, changes: 1 })
+  expect(secondsAfterLastAnswer).toBeLessThan(3)
+})

@@ -1,3 +1,8 @@
+import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { indexKey } from '../../platform/mongo/index-key.ts'
+import { comparableUrl, type ListingWithPrices, listingModel } from './model.ts'
+import { findListingIfAny } from './store.ts'
+
 /** How a sent listing was matched to one of the host's existing listings (decisions §5). */
 export interface Match {
   method: 'original_id' | 'original_url'
@@ -16,12 +21,31 @@ export function recognizableIn({ original_id, original_url }: Record<string, unk
   return { original_id: text(original_id), original_url: text(original_url) }
 }
 
-/**
- * Returns the form in which addresses of listings are compared: as a browser would read them, with the host in lower case
- * and in ASCII, and without the default port. A text that is not an address stays as it is, and null stays null.
- */
-export function comparableUrl(url: string | null | undefined): string | null {
-  return url ? (URL.parse(url)?.href ?? url) : null
+/** Returns the host's listing that a sent listing matches, or null if there is none (decisions §5). */
+export async function findMatch(
+  db: Db,
+  ownerId: number,
+  sent: MatchFields,
+  session: Session | null = null,
+): Promise<{ listing: ListingWithPrices; match: Match } | null> {
+  const original_id_key = indexKey(sent.original_id)
+  const original_url_key = indexKey(comparableUrl(sent.original_url))
+  const alternatives = [
+    ...(original_id_key ? [{ original_id_key }] : []),
+    ...(original_url_key ? [{ original_url_key }] : []),
+  ]
+  if (alternatives.length === 0) return null
+  // Many listings may have the same `original_url`, so only the match is read in full.
+  const projection = { id: 1, 'content.original_id': 1, 'content.original_url': 1 }
+  const candidates = await listingModel(db)
+    .find({ owner_id: ownerId, $or: alternatives }, projection)
+    .sort({ id: 1 })
+    .session(session)
+    .lean()
+  const found = bestMatch(sent, candidates, ({ content }) => content)
+  if (!found) return null
+  const listing = await findListingIfAny(db, ownerId, found.listing.id, session)
+  return listing ? { listing, match: found.match } : null
 }
 
 /**

@@ -2,9 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
+import type { Item, PolledFeed } from './feeds.ts'
 
 /**
- * The process that handles a change (`--exec`). It has a session and a process group of its own.
+ * The command that handles a change (`--exec`). Its process has a session and a process group of its own.
  *
  * Without them, Ctrl-C would reach the handler together with the poll: the handler would die in the middle of a change,
  * count as failed, and be given the change again.
@@ -14,6 +15,46 @@ import { setTimeout } from 'node:timers/promises'
  *        +--endHandler: SIGTERM to the group, SIGKILL after 2 s--> the change was not handled, whatever the exit code
  */
 
+const attempts = 3
+const firstPauseMilliseconds = 500
+
+/** Exit codes of `sh` for a command that it found but could not run, and for one that it did not find. */
+const cannotRun = [126, 127]
+
+/**
+ * Hands a change to the command, in up to three attempts, on its standard input and in environment variables. The change
+ * counts as handled only once the promise resolves.
+ *
+ * @param output the stream that receives the command's own output
+ * @throws Error if the command failed each time, or cannot be run
+ */
+export async function handOver<T extends Item>(
+  feed: PolledFeed<T>,
+  item: T,
+  command: string,
+  output: 'stdout' | 'stderr',
+): Promise<void> {
+  const { PARTNER_API_KEY: _, ...withoutKey } = process.env
+  const call = {
+    command,
+    input: `${JSON.stringify(item)}\n`,
+    environment: { ...withoutKey, ...feed.environmentOf(item) },
+    output,
+  }
+  for (let attempt = 1; ; attempt += 1) {
+    const code = await runHandler(call)
+    if (code === 0) return
+    const what = `${feed.describe(item)}, version ${item.version}`
+    if (cannotRun.includes(code))
+      throw new Error(
+        `The command cannot be run (exit code ${code}) at ${what}: it must exist and be executable`,
+      )
+    if (attempt === attempts)
+      throw new Error(`The command failed ${attempts} times (exit code ${code}) at ${what}`)
+    await setTimeout(firstPauseMilliseconds * 2 ** (attempt - 1))
+  }
+}
+
 /** How long a handler may take to end after SIGTERM. */
 const graceMilliseconds = 2000
 
@@ -22,7 +63,7 @@ let running: ChildProcess | undefined
 let isEnding = false
 
 /** A command to run, with its input and its output. */
-export interface HandlerCall {
+interface HandlerCall {
   /** A command for `sh`. */
   command: string
   /** Text for the command's standard input. */
@@ -33,7 +74,7 @@ export interface HandlerCall {
 }
 
 /** Runs a handler and returns its exit code, which is 128 + n if the signal n ended it. */
-export async function runHandler({ command, input, environment, output }: HandlerCall): Promise<number> {
+async function runHandler({ command, input, environment, output }: HandlerCall): Promise<number> {
   const child = spawn('sh', ['-c', command], {
     stdio: ['pipe', output === 'stdout' ? 1 : 2, 2],
     env: environment,

@@ -10,6 +10,24 @@ import { findPageEnds, isKept, type KnownEnd, savePageEnd } from './store.ts'
 import { totalOf } from './total.ts'
 
 /**
+ * Reads the page of a walk that a request asks for: the first, one after a cursor, or one by its number. Keeps the end of
+ * a first page too, because its reader may go on to `page=2`.
+ */
+export async function readWantedPage<Row, Filter extends OwnerFilter>(
+  app: Pick<AppContext, 'db' | 'clock'>,
+  feed: Feed<Row, Filter>,
+  caller: Pick<Caller, 'ownerId' | 'keyId'>,
+  position: Position<Filter>,
+): Promise<Page<Row>> {
+  const { page: wanted, start } = position
+  if (wanted.kind === 'cursor') return readPage(app.db, feed, position, wanted)
+  if (wanted.kind === 'numbered') return new NumberedPages(app, feed, caller, position).read(wanted.number)
+  const first = await readPage(app.db, feed, position, { number: 1, after: start })
+  if (first.end) await new NumberedPages(app, feed, caller, position).keepEnd(1, first.end)
+  return first
+}
+
+/**
  * The pages after the first that are asked for by their number, as the contract demands. The guide steers readers to
  * cursors instead.
  *
@@ -18,10 +36,9 @@ import { totalOf } from './total.ts'
  * changed in the meantime and so moved to the end. Each page's end is therefore kept for 24 hours. A page whose
  * predecessor was never served is found by counting.
  *
- * Nothing else in the feed knows of page ends, except that the end of a first page is kept too ({@link keepEnd}),
- * because its reader may go on to `page=2`.
+ * Nothing else in the feed knows of page ends.
  */
-export class NumberedPages<Row, Filter extends OwnerFilter> {
+class NumberedPages<Row, Filter extends OwnerFilter> {
   private readonly db: Db
   private readonly ownerId: number
   private readonly now: Date
