@@ -9,7 +9,7 @@ import { addressesOf } from './calendar-rooms.ts'
 import type { ListingPatch } from './fields.ts'
 import { findMatch, type Match } from './match-store.ts'
 import { type IdReading, merge } from './merge.ts'
-import type { ListingWithPrices } from './model.ts'
+import type { ListingContent, ListingWithPrices } from './model.ts'
 import { changeFields, findListing, insertListing, replaceContent } from './store.ts'
 
 /*
