@@ -68,6 +68,8 @@ export async function invocations(
   for (const { status, text } of [message, hook]) if (status !== 201) throw new Error(text)
   const home = await mkdtemp(join(tmpdir(), 'partner-every-'))
   const held = join(home, 'held.csv')
+  const calendar = join(home, 'calendar.ics')
+  await writeFile(calendar, 'BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n')
   await writeFile(held, 'booking_id,status,checkin_at,checkout_at\n')
   const profiles = {
     current: 'one',
@@ -120,6 +122,10 @@ export async function invocations(
       'users list': {},
       'users get': { args: [String(user_id)] },
       nights: { args: [listing, '--from', '2030-01-01', '--to', '2030-01-31'] },
+      'calendars list': {},
+      'calendars show': { args: ['4001', '--sandbox'] },
+      'calendars read': { args: ['4001', '--sandbox'] },
+      'calendars check': { args: [calendar] },
       'bookings confirm': { args: [booking] },
       'bookings cancel': { args: [booking, '--yes'] },
       'conversations reply': { args: [booking, '--text', 'We arrive at six'] },

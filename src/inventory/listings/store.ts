@@ -4,7 +4,6 @@ import type { AppContext } from '../../http/context.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
-import type { HostLock } from '../../platform/mongo/turns/locks.ts'
 import { resumeCalendars, stopCalendars } from '../calendars/addresses.ts'
 import { calendarRoomTypesOf } from './calendar-rooms.ts'
 import {

@@ -1,7 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { setListingStatus } from '../../../src/inventory/listings/store.ts'
 import { testApp } from '../../support/app.ts'
-import { type CalendarServer, calendarOf, dayFromNow, listingWithCalendars, startCalendarServer } from '../../support/calendars.ts'
+import {
+  type CalendarServer,
+  calendarOf,
+  dayFromNow,
+  listingWithCalendars,
+  startCalendarServer,
+} from '../../support/calendars.ts'
 import { ownDatabase } from '../../support/databases.ts'
 
 /** The service's clock is ahead by as many seconds. */
