@@ -75,7 +75,10 @@ test('calendars list shows status, nights and origin in a table, and the address
   const failing = await json(...own, '--status', 'failing, waiting')
   expect(failing).toEqual([all[1]])
   const cut = await calendars([...own, '--limit', '1'])
-  expect(cut.stdout.trimEnd().split('\n')).toEqual([expect.stringMatching(/^LISTING/), good])
+  expect(cut.stdout.trimEnd().split('\n')).toEqual([
+    expect.stringMatching(/^LISTING/),
+    expect.stringMatching(new RegExp(`^${listing_id} +${roomIds[0]} `)),
+  ])
   expect(cut.stderr).toBe('There are more than 1; raise --limit, or use --listing or --status\n')
 })
 
@@ -202,16 +205,25 @@ test('calendars check says what a file or standard input would block, also for f
 })
 
 test('calendars check counts times in UTC in the zone of the room that --room names', async () => {
-  const { roomIds } = await listingWithCalendars(actor, [null])
-  const [room = ''] = roomIds.map(String)
-  const from = day(3).replaceAll('-', '')
-  const to = day(4).replaceAll('-', '')
-  const event = `BEGIN:VEVENT\r\nDTSTART:${from}T140000Z\r\nDTEND:${to}T100000Z\r\nEND:VEVENT\r\n`
-  const text = `BEGIN:VCALENDAR\r\n${event}END:VCALENDAR\r\n`
-  const file = await fileWith('times.ics', text)
-  expect((await json('check', file, '--room', room)).blocks).toEqual([
-    { start_date: day(3), end_date: day(4) },
-  ])
+  const body = {
+    original_id: crypto.randomUUID(),
+    name: 'House',
+    location: { country: 'JP' },
+    room_types: [{ id: 'type', name: 'Room', rooms: [{ id: 'room', name: 'Room' }] }],
+  }
+  const written = await actor.send('POST', '/v1/listings', { body })
+  const room = String(written.body.data.room_types[0].rooms[0].id)
+  // In Japan, the stay ends an hour after the second midnight.
+  const from = `${day(3).replaceAll('-', '')}T060000Z`
+  const to = `${day(4).replaceAll('-', '')}T160000Z`
+  const event = `BEGIN:VEVENT\r\nDTSTART:${from}\r\nDTEND:${to}\r\nEND:VEVENT\r\n`
+  const file = await fileWith('times.ics', `BEGIN:VCALENDAR\r\n${event}END:VCALENDAR\r\n`)
+  const inUtc = await json('check', file)
+  const inJapan = await json('check', file, '--room', room)
+  expect({ inUtc: inUtc.blocks, inJapan: inJapan.blocks }).toEqual({
+    inUtc: [{ start_date: day(3), end_date: day(4) }],
+    inJapan: [{ start_date: day(3), end_date: day(5) }],
+  })
   expect(await calendars(['check', file, '--room', '999999999'])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('Room not found'),
@@ -252,6 +264,6 @@ test('calendars check refuses what is not a calendar, is empty or is UTF-16, in 
   const huge = await fileWith('huge.ics', calendarOf([]).padEnd(1024 * 1024 + 1, '\n'))
   expect(await calendars(['check', huge])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('"text" must be at most'),
+    stderr: expect.stringContaining('text: "text" must have at most 1048576 characters'),
   })
 })
