@@ -59,6 +59,8 @@ export interface Webhooks {
 export interface Calendars {
   /** Looks at once for calendars that are due, for example because an address was set. */
   wake(): void
+  /** Waits for the readings in progress for a while, and begins no more. */
+  stop(): Promise<void>
 }
 
 /** Live data or the calling key's sandbox. */

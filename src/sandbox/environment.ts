@@ -82,7 +82,7 @@ export async function openSandboxEnvironment(
     activity,
     webhooks,
     // A sandbox's calendars are read only when its key asks for it (decisions §31).
-    calendars: { wake() {} },
+    calendars: { wake() {}, async stop() {} },
     environment: { name: 'sandbox', visit },
     models,
     clocks,

@@ -1,7 +1,13 @@
 import type { CommandStartedEvent } from 'mongodb'
-import { expect, inject, test } from 'vitest'
+import { expect, inject, onTestFinished, test } from 'vitest'
 import { databaseNameOf } from '../../src/platform/mongo/connection.ts'
 import { seedBooking, testApp } from '../support/app.ts'
+import {
+  calendarOf,
+  type ListingWithCalendars,
+  listingWithCalendars,
+  startCalendarServer,
+} from '../support/calendars.ts'
 import { ownDatabase } from '../support/databases.ts'
 import { readFixture } from '../support/fixtures.ts'
 import { listenToTransactions } from '../support/transactions.ts'
@@ -15,7 +21,10 @@ const database = databaseNameOf(url)
 const service = await testApp({
   MONGODB_URL: `${url}&monitorCommands=true`,
   REDIS_URL: inject('redisUrl'),
+  WEBHOOKS_ALLOW_PRIVATE: 'on',
 })
+// Calendars are read in the background.
+await service.live.calendars.stop()
 const actor = await service.actor({ rateLimit: 1_000_000 })
 const provider = '/v1/integrations/provider_one'
 
@@ -173,6 +182,31 @@ const requests: [name: string, budget: number, send: () => Promise<{ status: num
     9,
     () => actor.send('POST', `${provider}/availability`, { body: { data: [availability] } }),
   ],
+  [
+    'POST of availability with "as_of"',
+    9,
+    () =>
+      actor.send('POST', `${provider}/availability`, {
+        body: { data: [{ ...availability, as_of: '2020-01-01 00:00:00' }] },
+      }),
+  ],
+  [
+    'POST of availability whose "as_of" is older than that of other nights',
+    10,
+    () =>
+      actor.send('POST', `${provider}/availability`, {
+        body: {
+          data: [
+            {
+              ...availability,
+              start_date: '2035-02-01',
+              end_date: '2035-02-02',
+              as_of: '2019-01-01 00:00:00',
+            },
+          ],
+        },
+      }),
+  ],
   ['the replay of a keyed POST /v1/bookings', 1, again],
   ['POST of rates', 5, () => actor.send('POST', `${provider}/rates`, { body: { data: [prices] } })],
   ['a transition of a booking', 8, () => actor.send('POST', `/v1/bookings/${toConfirm.pop()}/confirm`)],
@@ -222,6 +256,31 @@ function expectShared(commands: string[], names: string[]): void {
     expect(sent.length, name).toBeLessThanOrEqual(sharedBudget)
   }
 }
+
+test('a booking asks for calendars only if its room type has one, and then once', async () => {
+  const host = await service.actor({ rateLimit: 1_000_000 })
+  const server = startCalendarServer((stop) => onTestFinished(() => stop().then(() => {})))
+  server.serve('/', calendarOf([['2031-06-01', '2031-06-03']]))
+  const bare = await listingWithCalendars(host, [null])
+  const read = await listingWithCalendars(host, [`${server.url}/`])
+  expect((await host.send('POST', `${provider}/calendars/${read.roomIds[0]}/read`)).status).toBe(200)
+  // Bookings look again for three minutes after the first reading.
+  const clocks = service.live.db.collection<{ _id: number }>('host_clocks')
+  await clocks.updateOne({ _id: host.hostId }, { $set: { calendars_at: new Date(0) } })
+  const commandsFor = async ({ roomIds: _, ...ids }: ListingWithCalendars) => {
+    const row = { listing_id: ids.listing_id, room_type_id: ids.room_type_id, available: 9 }
+    const data = [{ ...row, start_date: '2031-01-01', end_date: '2031-12-31' }]
+    await host.send('POST', `${provider}/availability`, { body: { data } })
+    const body = { ...ids, checkin_at: '2031-06-01', checkout_at: '2031-06-05' }
+    const book = () => host.send('POST', '/v1/bookings', { body })
+    await book()
+    return commandsOf(book)
+  }
+  const plain = await commandsFor(bare)
+  const counted = await commandsFor(read)
+  expect(plain).not.toContain('find calendars')
+  expect(counted.toSorted()).toEqual([...plain, 'find calendars'].toSorted())
+})
 
 test('concurrent bookings of one host share their statements', async () => {
   const stays = Array.from({ length: 9 }, () => ({ ...booking({ message: 'Hi' }), headers: key() }))
