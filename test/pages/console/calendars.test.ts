@@ -42,8 +42,7 @@ test('the panel shows what needs somebody first: conflicts, failures, and when e
     rooms.push(...roomIds)
     guests.push(guest)
   }
-  const waiting = async () =>
-    (await actor.send('GET', `${base}?status=waiting`)).body.data.calendars.length
+  const waiting = async () => (await actor.send('GET', `${base}?status=waiting`)).body.data.calendars.length
   await expect.poll(waiting).toBe(0)
   const stay = { ...guests[0], checkin_at: day(10), checkout_at: day(12) }
   expect((await actor.send('POST', '/v1/bookings', { body: stay })).status).toBe(201)
@@ -74,7 +73,10 @@ test('the panel shows what needs somebody first: conflicts, failures, and when e
   expect(await page.content()).not.toContain('secret-token')
   expect(complaints).toEqual([])
   await shown.first().getByRole('button', { name: 'Read now' }).click()
-  await shown.first().getByText(/The calendar was read less than 60 s ago; try again in \d+ s/).waitFor()
+  await shown
+    .first()
+    .getByText(/The calendar was read less than 60 s ago; try again in \d+ s/)
+    .waitFor()
   await expectAccessible(page, 'console-calendars')
   await page.close()
 })
@@ -110,7 +112,7 @@ test('in the sandbox, a calendar is read when the partner asks, and a file that 
     / holdingread \d.+; so many nights are gone that none is freed before \d/,
   )
   await accept.click()
-  await inTime(page, room.getByText('0 from today on'))
+  await inTime(page, room.getByText('0 from today on', { exact: true }))
   expect(await accept.count()).toBe(0)
   expect(complaints).toEqual([])
   await page.close()

@@ -137,9 +137,11 @@ function CalendarDetails({ row, api, environment, mayRead }: Connection & { row:
       )}
       <div aria-live="polite">
         {isReading && <p class="loading">Reading…</p>}
-        {!isReading && read !== null && error === null && <p>
+        {!isReading && read !== null && error === null && (
+          <p>
             {entry.status}: {describeState(entry, environment)}.
-          </p>}
+          </p>
+        )}
         {error && <p class="problem">{error.message}</p>}
       </div>
     </details>
