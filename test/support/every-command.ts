@@ -65,7 +65,11 @@ export async function invocations(
   const hook = await actor.send('POST', '/v1/webhooks', {
     body: { url: 'https://hooks.example.com/in', events: ['booking.changed'], enabled: false },
   })
-  for (const { status, text } of [message, hook]) if (status !== 201) throw new Error(text)
+  const availability = { ical: 'https://calendars.example.com/4001.ics' }
+  const room = await actor.send('PATCH', '/sandbox/listings/2001', {
+    body: { room_types: [{ id: 3001, rooms: [{ id: 4001, availability }] }] },
+  })
+  for (const { status, text } of [message, hook, room]) if (status >= 300) throw new Error(text)
   const home = await mkdtemp(join(tmpdir(), 'partner-every-'))
   const held = join(home, 'held.csv')
   const calendar = join(home, 'calendar.ics')

@@ -56,7 +56,7 @@ test('the panel shows what needs somebody first: conflicts, failures, and when e
   const shown = panel.locator('details')
   await shown.first().waitFor()
   expect(await shown.locator('summary').allTextContents()).toEqual([
-    expect.stringMatching(new RegExp(`^Room ${rooms[0]} okconflictsread (now|\\d+ seconds? ago)$`)),
+    expect.stringMatching(new RegExp(`^Room ${rooms[0]} okconflictsread (now|\\d+ (second|minute)s? ago)$`)),
     `Room ${rooms[1]} failingnot a calendar; never read`,
     expect.stringMatching(new RegExp(`^Room ${rooms[2]} okread (now|\\d+ (second|minute)s? ago)$`)),
   ])
