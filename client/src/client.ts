@@ -209,13 +209,13 @@ function methodsOf(transport: Transport) {
           ({ data }) => data.calendar,
         ),
       /**
-       * Returns what the text of a calendar file would block. Nothing is stored. `roomId` names a room whose listing gives
-       * the time zone for times in UTC.
+       * Returns what the text of a calendar file would block; nothing is stored. In place of the text alone, the body may
+       * also name a room, whose listing gives the time zone for times in UTC.
        */
-      check: (text: string, { roomId, ...options }: CallOptions & { roomId?: Id | undefined } = {}) =>
+      check: (body: string | Body<'checkCalendar'>, options?: CallOptions) =>
         call<Schemas['CheckedCalendar']>('POST', `${provider}/calendars/check`, {
           ...options,
-          body: roomId === undefined ? { text } : { text, room_id: roomId },
+          body: typeof body === 'string' ? { text: body } : body,
         }),
     },
     rates: {

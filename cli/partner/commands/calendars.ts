@@ -137,7 +137,11 @@ const check = command({
     // The service says which text is not a calendar, but takes an empty one for a missing field.
     if (text.trim() === '') throw new UsageError(`${nameOf(args.file)} is empty`)
     const { calendars } = await openClient(args)
-    print(args, await calendars.check(text, { roomId }), describeChecked)
+    print(
+      args,
+      await calendars.check(roomId === undefined ? text : { text, room_id: roomId }),
+      describeChecked,
+    )
   },
 })
 
