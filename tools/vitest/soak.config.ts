@@ -29,6 +29,7 @@ const unhurried = [
 /** The suites of the partners' commands, which `bin/test` runs with the installation's program in Bun. */
 const partners = [
   'bad-network',
+  'calendars',
   'certify',
   'claims',
   'comfort',
@@ -62,6 +63,7 @@ const lighterInTest = [
   'inventory/calendars/race',
   'client/client',
   'client/readme',
+  'pages/console/calendars',
   'pages/console/console',
   'pages/console/health',
   'pages/guide/pages',
