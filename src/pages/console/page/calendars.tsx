@@ -1,4 +1,5 @@
 import { useCallback, useState } from 'preact/hooks'
+import type { CalendarError } from '../../../inventory/calendars/words.ts'
 import type { Calendar, CalendarEntry } from '../../../stays/calendars/schema.ts'
 import { type Api, type ApiError, type Environment, toApiError } from './api.ts'
 import { showCount, showMoment, showTime, showWait } from './format.ts'
@@ -162,7 +163,7 @@ function originOf(url: string): string {
   return `${protocol}//${host}`
 }
 
-const errors: Record<NonNullable<CalendarEntry['error']>, string> = {
+const errors: Record<string, string> = {
   address: 'the address is private, or not one that may be read',
   dns: 'the name of the server is not known',
   tls: 'the certificate of the server is not valid',
@@ -173,7 +174,7 @@ const errors: Record<NonNullable<CalendarEntry['error']>, string> = {
   too_large: 'the file is too large',
   not_a_calendar: 'not a calendar',
   limit: 'you have more calendars than are read',
-}
+} satisfies Record<CalendarError, string>
 
 /** Returns what the badge does not say. */
 function describeState(entry: CalendarEntry, environment: Environment): string {
@@ -188,7 +189,7 @@ function describeState(entry: CalendarEntry, environment: Environment): string {
 
 function describeError({ error, response_status }: CalendarEntry): string {
   if (error === 'status' && response_status !== null) return `the server responded ${response_status}`
-  return error === null ? '' : errors[error]
+  return error === null ? '' : (errors[error] ?? error)
 }
 
 function describeEvents({ events }: CalendarEntry): string {
