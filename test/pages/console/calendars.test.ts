@@ -111,6 +111,8 @@ test('in the sandbox, a calendar is read when the partner asks, and a file that 
   expect(await room.locator('summary').textContent()).toMatch(
     / holdingread \d.+; so many nights are gone that none is freed before \d/,
   )
+  const what = room.getByRole('link', { name: 'What to do about it' })
+  expect(await what.getAttribute('href')).toBe('/guide/calendars#watch')
   await accept.click()
   await inTime(page, room.getByText('0 from today on', { exact: true }))
   expect(await accept.count()).toBe(0)
@@ -137,7 +139,9 @@ test('the panel says what a key lacks, how to get a calendar, and offers no read
   const ofOther = panelOf(other)
   const show = ofOther.getByRole('button', { name: 'Show the calendars' })
   await show.click()
-  await ofOther.getByText('No calendars. A room has one if availability.ical of the room is set.').waitFor()
+  const how = ofOther.getByRole('link', { name: "Set the address of a room's calendar" })
+  await how.waitFor()
+  expect(await how.getAttribute('href')).toBe('/guide/calendars#set-the-address')
   await listingWithCalendars(actor, [`${server.url}/room`])
   await other.reload()
   await show.click()

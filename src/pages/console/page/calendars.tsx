@@ -5,9 +5,10 @@ import { type Api, type ApiError, type Environment, toApiError } from './api.ts'
 import { showCount, showMoment, showTime, showWait } from './format.ts'
 import { type LoadOptions, useLoaded } from './hooks.ts'
 import { Pages } from './lists.tsx'
-import { EmptyState, LoadedContent, Marked } from './parts.tsx'
+import { DocsLink, EmptyState, LoadedContent } from './parts.tsx'
 
 const path = '/integrations/provider_one/calendars'
+const guide = '/guide/calendars'
 /** Largest page of the route. */
 const shown = 500
 
@@ -51,7 +52,9 @@ function LoadedCalendars(connection: Connection) {
       {({ calendars, hasMore }) =>
         calendars.length === 0 ? (
           <EmptyState>
-            <Marked text="No calendars. A room has one if `availability.ical` of the room is set." />
+            No calendars.{' '}
+            <DocsLink to={`${guide}#set-the-address`}>Set the address of a room's calendar</DocsLink>, and
+            nights that are sold elsewhere are not sold here again.
           </EmptyState>
         ) : (
           <>
@@ -124,6 +127,11 @@ function CalendarDetails({ row, api, environment, mayRead }: Connection & { row:
         <dt>Next reading</dt>
         <dd>{describeNext(entry, environment)}</dd>
       </dl>
+      {(entry.status === 'failing' || entry.status === 'holding') && (
+        <p>
+          <DocsLink to={`${guide}#watch`}>What to do about it</DocsLink>
+        </p>
+      )}
       {mayRead && (
         <p class="search">
           <button type="button" disabled={isReading} onClick={() => readNow({})}>
