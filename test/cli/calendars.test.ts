@@ -266,4 +266,9 @@ test('calendars check refuses what is not a calendar, is empty or is UTF-16, in 
     code: 1,
     stderr: expect.stringContaining('text: "text" must have at most 1048576 characters'),
   })
+  const larger = await fileWith('larger.ics', calendarOf([]).padEnd(3 * 1024 * 1024, '\n'))
+  expect(await calendars(['check', larger])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('The body must be at most 2097152 bytes (413)'),
+  })
 })

@@ -134,7 +134,7 @@ const check = command({
   async run({ args }) {
     const roomId = args.room === undefined ? undefined : parseId(args.room)
     const text = await readText(args.file, decodeAscii)
-    // The service says which text is not a calendar, but takes an empty one for a missing field.
+    // An empty pipe usually means that the download before it failed.
     if (text.trim() === '') throw new UsageError(`${nameOf(args.file)} is empty`)
     const { calendars } = await openClient(args)
     print(
