@@ -1,8 +1,9 @@
-import { adminCommands, requestAdministration } from './admin/commands.ts'
+import { adminCommands, calendarAdministration, requestAdministration } from './admin/commands.ts'
 import { partnerCommands } from './partner/program.ts'
 import { type Program, rootOf } from './shared/program.ts'
 
-const groups = [partnerCommands(() => main, requestAdministration), adminCommands]
+const administration = { requests: requestAdministration, calendars: calendarAdministration }
+const groups = [partnerCommands(() => main, administration), adminCommands]
 const main = rootOf(groups)
 
 /** All commands, as the service's installation has them. Only this file knows both roles. */

@@ -1,3 +1,4 @@
+import type { CalendarAdministration } from '../shared/calendars.ts'
 import type { CommandGroup, Load } from '../shared/program.ts'
 import type { RequestAdministration } from '../shared/requests.ts'
 
@@ -41,4 +42,9 @@ export const adminCommands: CommandGroup = {
 export const requestAdministration: RequestAdministration = {
   withAdminSource: async () => (await import('./request-source.ts')).withAdminSource,
   top: async () => (await import('./top.ts')).top,
+}
+
+/** Adds to the partners' command `calendars` what only administrators can do. */
+export const calendarAdministration: CalendarAdministration = {
+  listOfHost: async () => (await import('./calendars.ts')).listOfHost,
 }

@@ -1,3 +1,4 @@
+import type { CalendarAdministration } from '../shared/calendars.ts'
 import type { AnyCommand } from '../shared/command.ts'
 import { type CommandGroup, type Load, type Program, rootOf } from '../shared/program.ts'
 import type { RequestAdministration } from '../shared/requests.ts'
@@ -16,21 +17,30 @@ const mcp: Load = () => import('./commands/mcp.ts')
 const nights: Load = () => import('./commands/nights.ts')
 const users: Load = () => import('./commands/users.ts')
 
+/** What some partners' commands can also do in the service's installation, for administrators. */
+export interface PartnerAdministration {
+  requests: RequestAdministration
+  calendars: CalendarAdministration
+}
+
 /**
  * Commands that call the service over HTTPS with a key.
  *
  * @param root returns the root command, whose words `completions` prints
- * @param administration what administrators can do with `requests`, in the service's installation
+ * @param administration what administrators can do with these commands, in the service's installation
  */
 export function partnerCommands(
   root: () => AnyCommand,
-  administration?: RequestAdministration,
+  administration?: PartnerAdministration,
 ): CommandGroup {
   const completions: Load = async () => ({
     completions: (await import('./commands/completions.ts')).completions(root()),
   })
   const requests: Load = async () => ({
-    requests: (await import('./commands/requests.ts')).requestsWith(administration),
+    requests: (await import('./commands/requests.ts')).requestsWith(administration?.requests),
+  })
+  const calendars: Load = async () => ({
+    calendars: (await import('./commands/calendars.ts')).calendarsWith(administration?.calendars),
   })
   return {
     heading: 'PARTNER COMMANDS, which call the service with a key',
@@ -58,6 +68,7 @@ export function partnerCommands(
       guide: ['Print a chapter of the guide, offline; without a name, the list of chapters', guide],
       mcp: ['Serve agents over MCP: the guide, the operations, the sandbox, certifications', mcp],
       users: ['List the users, find one by e-mail address, show one', users],
+      calendars: ['See what the calendars of rooms block, read one now, or check a file', calendars],
       nights: ['Draw how many units of a listing are left on each night', nights],
     },
   }

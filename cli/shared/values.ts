@@ -106,13 +106,13 @@ export function printUpTo<T>(
 /**
  * Reads the text of a file, or standard input for `-`, without its byte order mark.
  *
- * @throws UsageError for a file that cannot be read, or is not UTF-8
+ * @throws UsageError for a file that cannot be read, or that `decode` refuses
  */
-export async function readText(file: string): Promise<string> {
+export async function readText(file: string, decode = decodeText): Promise<string> {
   const bytes = await (file === '-' ? buffer(process.stdin) : readFile(file)).catch((error) => {
     throw new UsageError(`Cannot read "${file}": ${reasonOf(error)}`)
   })
-  return decodeText(bytes, file === '-' ? 'Standard input' : `"${file}"`)
+  return decode(bytes, file === '-' ? 'Standard input' : `"${file}"`)
 }
 
 /** Parses JSON, or returns undefined for any other text. */

@@ -4578,7 +4578,7 @@ export interface operations {
             path: {
                 /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
-                /** @description Id of one of the calendars; the example exists in the sandbox */
+                /** @description Id of the room; the example exists in the sandbox */
                 room_id: number;
             };
             cookie?: never;
@@ -4623,7 +4623,7 @@ export interface operations {
             path: {
                 /** @description Integration provider; currently only `provider_one` */
                 provider: "provider_one";
-                /** @description Id of one of the calendars; the example exists in the sandbox */
+                /** @description Id of the room; the example exists in the sandbox */
                 room_id: number;
             };
             cookie?: never;

@@ -194,19 +194,29 @@ function methodsOf(transport: Transport) {
         call<Data<'getNights'>>('GET', `${provider}/availability/nights`, { ...options, query }),
     },
     calendars: {
-      list: (query?: Query<'listCalendars'>, options?: CallOptions) =>
-        call<Data<'listCalendars'>>('GET', `${provider}/calendars`, { ...options, query }),
+      /** Lists the calendars of rooms, by listing, room type and room. */
+      list: (query: Query<'listCalendars'> = {}, options?: CallOptions) =>
+        list<Schemas['CalendarEntry']>(`${provider}/calendars`, query, options, ({ data }) => data.calendars),
+      /** Returns a room's calendar with its blocks. */
       get: (roomId: Id, options?: CallOptions) =>
-        call<Data<'getCalendar'>>('GET', `${provider}/calendars/${segment(roomId)}`, options),
-      /** Reads a room's calendar now and returns its entry, whatever the outcome. This may take 20 s. */
-      read: (roomId: Id, body?: Body<'readCalendar'>, options?: CallOptions) =>
-        call<Data<'readCalendar'>>('POST', `${provider}/calendars/${segment(roomId)}/read`, {
+        call<Schemas['Calendar']>('GET', calendarPath(roomId), options, ({ data }) => data.calendar),
+      /** Reads a room's calendar now and returns it, whatever the outcome. This may take 20 s. */
+      read: (roomId: Id, body: Body<'readCalendar'> = {}, options?: CallOptions) =>
+        call<Schemas['Calendar']>(
+          'POST',
+          `${calendarPath(roomId)}/read`,
+          { ...options, body },
+          ({ data }) => data.calendar,
+        ),
+      /**
+       * Returns what the text of a calendar file would block; nothing is stored. In place of the text alone, the body may
+       * also name a room, whose listing gives the time zone for times in UTC.
+       */
+      check: (body: string | Body<'checkCalendar'>, options?: CallOptions) =>
+        call<Schemas['CheckedCalendar']>('POST', `${provider}/calendars/check`, {
           ...options,
-          body: body ?? {},
+          body: typeof body === 'string' ? { text: body } : body,
         }),
-      /** Returns what the text of a calendar file would block. Nothing is stored. */
-      check: (body: Body<'checkCalendar'>, options?: CallOptions) =>
-        call<Data<'checkCalendar'>>('POST', `${provider}/calendars/check`, { ...options, body }),
     },
     rates: {
       /** Updates rates; pass the result's `job_id` to `job()`. */
@@ -254,6 +264,10 @@ function methodsOf(transport: Transport) {
 /** Returns a function that sets `as_of` of an item that has none. */
 function withAsOf(asOf: string) {
   return (item: Body<'updateAvailability'>['data'][number]) => ({ ...item, as_of: item.as_of ?? asOf })
+}
+
+function calendarPath(roomId: Id): string {
+  return `${provider}/calendars/${segment(roomId)}`
 }
 
 /** The fields that `include` adds to each item of the booking feed. */

@@ -11,6 +11,7 @@ import {
   roots,
   supportedProvider,
 } from '../../cli/partner/service.ts'
+import { calendarStatuses } from '../../cli/shared/calendars.ts'
 import { isIdText } from '../../cli/shared/values.ts'
 import { digestBookings, isCalendarDate, isVersion, signWebhook } from '../../client/src/index.ts'
 import * as digest from '../../src/changes/digest/digest.ts'
@@ -23,6 +24,7 @@ import * as pathIds from '../../src/http/input/path-ids.ts'
 import * as provider from '../../src/http/input/provider.ts'
 import { permissions } from '../../src/http/permissions.ts'
 import * as httpRoots from '../../src/http/roots.ts'
+import * as calendars from '../../src/inventory/calendars/words.ts'
 import * as chapters from '../../src/pages/guide/chapters.ts'
 import { bookingStatus } from '../../src/stays/bookings/status.ts'
 import { testApp } from '../support/app.ts'
@@ -107,6 +109,10 @@ test('a hint of `listen` has the same body and signature as one of the service',
     body: hintBody('booking.changed', hints),
   }
   expect(await signWebhook(message, secret)).toEqual(signatureHeaders(message, [secret]))
+})
+
+test('the statuses of calendars are the same to the service and to partners', () => {
+  expect(calendarStatuses).toEqual(calendars.calendarStatuses)
 })
 
 test('roots, permissions, statuses, ids and the provider are the same to the service and to partners', () => {

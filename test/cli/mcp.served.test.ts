@@ -8,6 +8,7 @@ import { limitedText, narrowing } from '../../cli/partner/mcp/limit.ts'
 import { keyModel } from '../../src/access/keys/model.ts'
 import type { Json } from '../../src/pages/docs/schemas.ts'
 import { type Actor, seedBooking, sharedServices, testApp } from '../support/app.ts'
+import { calendarOf, dayFromNow } from '../support/calendars.ts'
 import { commandLine } from '../support/command-line.ts'
 import { partnerctl, root } from '../support/processes.ts'
 
@@ -399,6 +400,60 @@ test('read_guide accepts every link of the guide', async () => {
     isError: true,
     error: { message: `Cannot read ${server.url}/openapi/nope.json: the response is 404` },
   })
+})
+
+test('an agent checks a calendar file, reads a calendar of the sandbox, and gets a long outcome in part', async () => {
+  const { key } = await service.actor()
+  const { client, call } = await agent([], key)
+  const { operations } = await call('list_operations')
+  const ids = operations.map(({ id }: { id: string }) => id)
+  expect(ids).toEqual(
+    expect.arrayContaining(['listCalendars', 'getCalendar', 'readCalendar', 'checkCalendar']),
+  )
+  const check = (text: string) =>
+    call('call_sandbox', { operation_id: 'checkCalendar', input: { text, room_id: 4001 } })
+  const stays = (count: number) =>
+    Array.from({ length: count }, (_, at): [string, string] => [dayFromNow(at + 1), dayFromNow(at + 2)])
+  const found = await check(calendarOf([[dayFromNow(3), dayFromNow(5)]]))
+  expect(found).toMatchObject({
+    isError: false,
+    request_id: expect.any(String),
+    data: {
+      blocks: [{ start_date: dayFromNow(3), end_date: dayFromNow(5) }],
+      skipped: [],
+      events: { read: 1, blocking: 1, skipped: 0 },
+    },
+  })
+  const large = calendarOf(stays(1000))
+  expect(large.length).toBeGreaterThan(80_000)
+  const input = { operation_id: 'checkCalendar', input: { text: large } }
+  const { content } = await client.callTool({ name: 'call_sandbox', arguments: input })
+  const [{ text = '' } = {}] = content as { text: string }[]
+  const outcome = JSON.parse(text)
+  expect({
+    isShort: text.length <= 40_000,
+    events: outcome.data.events,
+    listed: outcome.data.blocks.length + outcome.left_out.missing[0].count,
+    missing: outcome.left_out.missing.map(({ path }: { path: string }) => path),
+  }).toEqual({
+    isShort: true,
+    events: { read: 1000, blocking: 1000, skipped: 0 },
+    listed: 1000,
+    missing: ['data.blocks'],
+  })
+  const availability = { ical: 'https://calendars.example.com/4001.ics' }
+  const room_types = [{ id: 3001, rooms: [{ id: 4001, availability }] }]
+  const changed = { operation_id: 'updateListing', input: { id: 2001, room_types } }
+  expect(await call('call_sandbox', changed)).toMatchObject({ isError: false })
+  const shown = await call('call_sandbox', { operation_id: 'getCalendar', input: { room_id: 4001 } })
+  expect(shown.data.calendar).toMatchObject({
+    room_id: 4001,
+    url: availability.ical,
+    status: 'waiting',
+    blocks: [],
+  })
+  const refused = await check('<html></html>')
+  expect(refused).toMatchObject({ isError: true, error: { errors: [{ path: 'text', code: 'invalid' }] } })
 })
 
 test('a result has at most 40,000 characters, leaves whole rows or sections out, and says how to get them', async () => {

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
-import { drawCalendar } from '../../cli/partner/calendar.ts'
+import { drawNights } from '../../cli/partner/draw-nights.ts'
 import { addDays } from '../../src/core/clock.ts'
 import { sharedServices, testApp } from '../support/app.ts'
 import { commandLine } from '../support/command-line.ts'
@@ -14,9 +14,9 @@ const rowOf = (name: string, left: (number | null)[], start = '2027-01-25') => (
   nights: left.map((one, index) => ({ date: addDays(start, index), left: one })),
 })
 
-test('drawCalendar() draws a line for each room type and a cell for each night', () => {
+test('drawNights() draws a line for each room type and a cell for each night', () => {
   const rows = [rowOf('Single', [2, 0, null, 1, 1, 1, 1, 12]), rowOf('Double room', [0, 0, 3, 3, 3, 3, 3, 3])]
-  expect(stripVTControlCharacters(drawCalendar(rows, 80))).toBe(
+  expect(stripVTControlCharacters(drawNights(rows, 80))).toBe(
     [
       '             Jan 2027             Feb',
       '              25 26 27 28 29 30 31  1',
@@ -28,10 +28,10 @@ test('drawCalendar() draws a line for each room type and a cell for each night',
   )
 })
 
-test.each([80, 200])('drawCalendar() fits into %i columns, with every night once', (width) => {
+test.each([80, 200])('drawNights() fits into %i columns, with every night once', (width) => {
   const left = Array.from({ length: 366 }, (_, index) => (index % 7 === 0 ? 0 : index))
   const drawn = stripVTControlCharacters(
-    drawCalendar([rowOf('単身部屋', left), rowOf('A'.repeat(40), left)], width),
+    drawNights([rowOf('単身部屋', left), rowOf('A'.repeat(40), left)], width),
   )
   for (const line of drawn.split('\n')) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(width)
   expect(drawn.match(/×/g)).toHaveLength(2 * 53 + 1)

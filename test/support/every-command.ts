@@ -65,9 +65,15 @@ export async function invocations(
   const hook = await actor.send('POST', '/v1/webhooks', {
     body: { url: 'https://hooks.example.com/in', events: ['booking.changed'], enabled: false },
   })
-  for (const { status, text } of [message, hook]) if (status !== 201) throw new Error(text)
+  const availability = { ical: 'https://calendars.example.com/4001.ics' }
+  const room = await actor.send('PATCH', '/sandbox/listings/2001', {
+    body: { room_types: [{ id: 3001, rooms: [{ id: 4001, availability }] }] },
+  })
+  for (const { status, text } of [message, hook, room]) if (status >= 300) throw new Error(text)
   const home = await mkdtemp(join(tmpdir(), 'partner-every-'))
   const held = join(home, 'held.csv')
+  const calendar = join(home, 'calendar.ics')
+  await writeFile(calendar, 'BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n')
   await writeFile(held, 'booking_id,status,checkin_at,checkout_at\n')
   const profiles = {
     current: 'one',
@@ -103,6 +109,10 @@ export async function invocations(
       'feed poll': { args: ['--once'], ...followed },
       'feed show': { args: [booking] },
       reconcile: { args: ['--against', held], ...followed },
+      'calendars list': {},
+      'calendars show': { args: ['4001', '--sandbox'] },
+      'calendars read': { args: ['4001', '--sandbox'] },
+      'calendars check': { args: [calendar] },
       'messages poll': { args: ['--once'], ...followed },
       listen: { args: ['--forward-to', receiver, '--since', '2020-01-01 00:00:00'], ...followed },
       trigger: {},

@@ -4,9 +4,9 @@ import { UsageError } from '../../shared/errors.ts'
 import { print, show, visible } from '../../shared/output.ts'
 import { standardOutput } from '../../shared/streams.ts'
 import { parseId } from '../../shared/values.ts'
-import { drawCalendar } from '../calendar.ts'
 import { clientArgs, openClient, timeOf } from '../client.ts'
 import { addDays, toDay } from '../dates.ts'
+import { drawNights } from '../draw-nights.ts'
 
 const shownNights = 30
 const widthOfNoTerminal = 80
@@ -36,7 +36,7 @@ export const nights = command({
       name: visible(names.get(Number(id)) ?? `Room type ${id}`),
       nights: ofRoomType,
     }))
-    show(drawCalendar(rows, standardOutput.columns ?? widthOfNoTerminal))
+    show(drawNights(rows, standardOutput.columns ?? widthOfNoTerminal))
   },
 })
 

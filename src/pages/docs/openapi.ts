@@ -171,7 +171,8 @@ function pathParameter(name: string, collection: string): Json {
   const example = sandboxIds[collection]
   if (typeof example === 'string')
     return { description: `Name of one of the ${collection}`, schema: { type: 'string' }, example }
-  const description = `Id of one of the ${collection}; the example exists in the sandbox`
+  const owner = name === 'room_id' ? 'the room' : `one of the ${collection}`
+  const description = `Id of ${owner}; the example exists in the sandbox`
   return { description, schema: { type: 'integer', minimum: 1 }, example }
 }
 

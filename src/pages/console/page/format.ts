@@ -1,3 +1,5 @@
+import type { Environment } from './api.ts'
+
 const dateTime = new Intl.DateTimeFormat('en-GB', {
   year: 'numeric',
   month: 'short',
@@ -31,9 +33,25 @@ const steps = [
 
 /** Describes how long ago a timestamp was. */
 export function showAge(at: string, now = Date.now()): string {
-  const seconds = Math.max(0, (now - Date.parse(at)) / 1000)
+  const { count, unit } = countSteps((now - Date.parse(at)) / 1000)
+  return relative.format(-count, unit)
+}
+
+/** Describes how long it is until a timestamp. */
+export function showWait(at: string, now = Date.now()): string {
+  const { count, unit } = countSteps((Date.parse(at) - now) / 1000)
+  return relative.format(count, unit)
+}
+
+function countSteps(given: number) {
+  const seconds = Math.max(0, given)
   const step = steps.find(({ below }) => seconds < below) ?? steps[3]
-  return relative.format(-Math.floor(seconds / step.seconds), step.unit)
+  return { count: Math.floor(seconds / step.seconds), unit: step.unit }
+}
+
+/** Shows when something happened: its age on live data, its time in the sandbox, whose clock may be ahead. */
+export function showMoment(at: string, environment: Environment): string {
+  return environment === 'live' ? showAge(at) : showTime(at)
 }
 
 /** Converts a feed version, `Y-m-d H:i:s` in UTC, to a timestamp. */

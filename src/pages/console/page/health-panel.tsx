@@ -1,7 +1,7 @@
 import { useCallback } from 'preact/hooks'
 import type { FindingView, HealthView } from '../../../changes/health/schema.ts'
 import type { Api, Environment } from './api.ts'
-import { showAge, showCount, showTime } from './format.ts'
+import { showCount, showMoment } from './format.ts'
 import { type LoadOptions, useFresh, useLoaded } from './hooks.ts'
 import { type Column, Table } from './lists.tsx'
 import { DocsLink, EmptyState, LoadedContent, Panel } from './parts.tsx'
@@ -98,11 +98,6 @@ function Finding({
       {message}. <DocsLink to={pathname + hash}>What to do about {code}</DocsLink>
     </li>
   )
-}
-
-/** Ages would be wrong in the sandbox, whose clock may be ahead. */
-function showMoment(at: string, environment: Environment): string {
-  return environment === 'live' ? showAge(at) : showTime(at)
 }
 
 interface FeedRow extends NonNullable<HealthView['feeds']['bookings']> {

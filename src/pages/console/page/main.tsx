@@ -4,6 +4,7 @@ import type { KeyView } from '../../../access/keys/schema.ts'
 import type { RequestCount } from '../../../access/requests/schema.ts'
 import type { CertificationView } from '../../../certification/schema.ts'
 import { Api, type ApiError, type Environment } from './api.ts'
+import { Calendars } from './calendars.tsx'
 import { CertificationPanel, isRunning, useCertification } from './certification.tsx'
 import { Changes } from './changes.tsx'
 import { Consumers } from './consumers.tsx'
@@ -95,16 +96,28 @@ function Console({ api, view, forget }: Opened & { forget: () => void }) {
           {isSandbox && <CertificationPanel loaded={certification} />}
           {isSandbox && <SandboxPanel api={api} />}
           <Panel id="consumers" title="Consumers">
-            {ifBookingsReadable(key, <Consumers key={environment} {...connection} />)}
+            {ifReadable(key, 'bookings', <Consumers key={environment} {...connection} />)}
           </Panel>
           <Panel id="webhooks" title="Webhooks">
-            {ifBookingsReadable(key, <Webhooks key={environment} {...connection} />)}
+            {ifReadable(key, 'bookings', <Webhooks key={environment} {...connection} />)}
+          </Panel>
+          <Panel id="calendars" title="Calendars" note="Nights that were sold elsewhere.">
+            {ifReadable(
+              key,
+              'listings',
+              <Calendars
+                key={environment}
+                mayRead={key.data?.permissions.includes('listings.write') ?? false}
+                {...connection}
+              />,
+            )}
           </Panel>
           <Panel id="changes" title="Latest changes" note="New changes appear automatically.">
             {unlessCertifying(
               isSandbox ? certification : null,
-              ifBookingsReadable(
+              ifReadable(
                 key,
+                'bookings',
                 <>
                   <Digest key={`digest of ${environment}`} {...connection} />
                   <Changes key={environment} {...connection} />
@@ -144,17 +157,21 @@ function unlessCertifying(
   return content
 }
 
-/** Returns `content` if the key may read bookings, otherwise a message that explains why it is not shown. */
-function ifBookingsReadable({ data: key, error }: Loaded<KeyView>, content: JSX.Element): JSX.Element {
+/** Returns `content` if the key may read these resources, otherwise a message that explains why it is not shown. */
+function ifReadable(
+  { data: key, error }: Loaded<KeyView>,
+  resources: 'bookings' | 'listings',
+  content: JSX.Element,
+): JSX.Element {
   if (key === null && error)
     return (
       <EmptyState>Nothing can be shown until the key can be read. Choose “Try again” below “Key”.</EmptyState>
     )
   if (key === null) return <Loading />
-  if (key.permissions.includes('bookings.read')) return content
+  if (key.permissions.includes(`${resources}.read`)) return content
   return (
     <EmptyState>
-      This key may not read bookings: it lacks the permission bookings.read. Ask an administrator to{' '}
+      This key may not read {resources}: it lacks the permission {resources}.read. Ask an administrator to{' '}
       <DocsLink to="/guide/keys#permissions">add it</DocsLink>.
     </EmptyState>
   )

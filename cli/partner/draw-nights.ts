@@ -1,16 +1,16 @@
 import truncatedWidth from 'fast-string-truncated-width'
 import { styled } from '../shared/colours.ts'
 
-/** The fields of a night that the calendar shows. */
-export interface CalendarNight {
+/** The fields of a night that are drawn. */
+export interface DrawnNight {
   date: string
   left: number | null
 }
 
 /** A room type with its nights; all rows cover the same days. */
-export interface CalendarRow {
+export interface NightsRow {
   name: string
-  nights: CalendarNight[]
+  nights: DrawnNight[]
 }
 
 const maxName = 24
@@ -22,7 +22,7 @@ const open = '·'
 const legend = `Units left on each night (${full} full, ${open} open: no range covers the night)`
 
 /** Draws a line for each room type and a cell for each night, in blocks that fit within `width` columns. */
-export function drawCalendar(rows: CalendarRow[], width: number): string {
+export function drawNights(rows: NightsRow[], width: number): string {
   const dates = rows[0]?.nights.map(({ date }) => date) ?? []
   if (dates.length === 0) return 'The listing has no room types'
   const names = rows.map(({ name }) => shorten(name))
@@ -70,7 +70,7 @@ function drawDays(dates: string[], label: number, cell: number): string {
   return ' '.repeat(label) + dates.map((date) => String(Number(date.slice(-2))).padStart(cell)).join('')
 }
 
-function drawRow(name: string, label: number, cell: number, nights: CalendarNight[]): string {
+function drawRow(name: string, label: number, cell: number, nights: DrawnNight[]): string {
   const cells = nights.map(({ left }) => {
     if (left === null) return open.padStart(cell)
     if (left <= 0) return styled('red', full.padStart(cell))
