@@ -1,4 +1,5 @@
 import { alarms } from './alarms.ts'
+import { calendarDay } from './calendar-day.ts'
 import { calendars } from './calendars.ts'
 import { capacity } from './capacity.ts'
 import { costs } from './costs.ts'
@@ -23,6 +24,7 @@ const parts: Record<string, () => Promise<Row[]>> = {
   walks: () => withServers(walks),
   help,
   alarms,
+  'calendar-day': calendarDay,
   calendars,
   capacity,
   digest,

@@ -64,7 +64,7 @@ export interface ListingWithCalendars {
 
 /** Creates a guest, and a listing whose only room type has a room for each address. */
 export async function listingWithCalendars(
-  actor: Actor,
+  actor: Pick<Actor, 'send'>,
   urls: (string | null)[],
   prefix: '/v1' | '/sandbox' = '/v1',
 ): Promise<ListingWithCalendars> {
