@@ -96,6 +96,8 @@ interface Way {
 }
 
 const quarterHour: [number, number] = [13.5 * 60, 16.5 * 60]
+/** The service itself may have read a new address before, so that this is the second failure. */
+const upToTwoFailures: [number, number] = [13.5 * 60, 33 * 60]
 
 const ways: Way[] = [
   { name: 'a response that never begins', answer: () => {}, error: 'timeout', status: null },
@@ -216,18 +218,21 @@ const ways: Way[] = [
     address: () => 'http://127.0.0.1:9/a.ics',
     error: 'refused',
     status: null,
+    next: upToTwoFailures,
   },
   {
     name: 'a new address without TLS',
     address: (url) => url.replace('http:', 'https:'),
     error: 'tls',
     status: null,
+    next: upToTwoFailures,
   },
   {
     name: 'a new address whose name does not exist',
     address: () => 'https://calendar.invalid/a.ics',
     error: 'dns',
     status: null,
+    next: upToTwoFailures,
   },
   { name: 'three redirects, which are not a failure', answer: redirects(3), error: null, status: 200 },
 ]
