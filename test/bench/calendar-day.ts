@@ -152,9 +152,9 @@ class Day {
   }
 
   private async begin(): Promise<void> {
-    const seeded = await partnerctl(['seed', '--json'], this.settings, undefined, installation)
-    const demo = JSON.parse(seeded.stdout)
+    const demo = JSON.parse(await this.administer('seed', '--json'))
     this.demoListing = demo.listing_id
+    await this.administer('listings', 'status', String(this.demoListing), 'published')
     const send = sender(fetch, this.service.url)
     this.actor = { send: (method, path, sending) => send(method, path, { key: demo.key, ...sending }) }
     this.say(0, `host ${demo.host_id} on ${this.service.url}; the day takes ${minutes} minutes`)
@@ -173,6 +173,13 @@ class Day {
     }
     this.begunAt = Date.now()
     this.say(0, `${names.length} addresses are set`)
+  }
+
+  /** Runs an administrator's command. Returns what it prints. */
+  private async administer(...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await partnerctl(args, this.settings, undefined, installation)
+    if (code !== 0) throw new Error(`${args.join(' ')} exited with ${code}: ${stderr}`)
+    return stdout
   }
 
   private serve(name: string, file: string): void {
@@ -265,8 +272,10 @@ class Day {
     const { data: health } = await this.succeed('GET', '/v1/health')
     const findings = health.findings.map(({ code, severity }: Finding) => `${code} (${severity})`)
     this.sayIfNew(minute, 'health', `${health.status}: ${findings.join(', ') || 'no findings'}`)
-    for (const { hint } of this.alarms.received.slice(this.printedAlarms)) {
-      this.say(minute, `webhook: ${hint.type} ${hint.data.code}, sent ${timeOf(hint.timestamp)}`)
+    for (const { hint, headers } of this.alarms.received.slice(this.printedAlarms)) {
+      const { alarm_id, code } = hint.data
+      const which = `${hint.type} ${code} (alarm ${alarm_id}, ${headers['webhook-id']})`
+      this.say(minute, `webhook: ${which}, made ${timeOf(hint.timestamp)}`)
       this.printedAlarms += 1
     }
   }
