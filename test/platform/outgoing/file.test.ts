@@ -373,7 +373,7 @@ test.concurrent('no redirect and no name leads from a public server into the pri
   const names = ['public', 'moving', 'mixed', 'private'].map((name) => `DNS:${name}.example.com`)
   await makeCertificates(ownFolder, 1, `IP:93.184.216.34,IP:127.0.0.1,${names.join(',')}`)
   const script = `ip link set lo up && ip addr add 93.184.216.34/32 dev lo && exec "$0" "$1" "$2"`
-  const program = new URL('own-network.ts', import.meta.url).pathname
+  const program = new URL('own-network.program.ts', import.meta.url).pathname
   const { stdout } =
     await Bun.$`unshare --user --map-root-user --net sh -c ${script} ${process.execPath} ${program} ${ownFolder}`.quiet()
   expect(JSON.parse(stdout.toString())).toEqual({

@@ -27,6 +27,7 @@ afterAll(() => rm(project, { recursive: true }))
 
 /** Files that the guide tells readers to create. */
 const files = {
+  'calendar.ics': 'BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n',
   'rules.json': JSON.stringify({ rules: [{ fault: 'slow', operation: 'createBooking' }] }),
   'bookings.csv': 'booking_id,status,checkin_at,checkout_at\n5001,confirmed,2026-10-15,2026-12-14\n',
 }
