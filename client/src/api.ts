@@ -1408,8 +1408,8 @@ export interface components {
              * @enum {string}
              */
             status: "waiting" | "ok" | "holding" | "failing" | (string & {});
-            /** @description Why the last attempt failed, or `limit` if the calendar is not read because the host has too many; otherwise null */
-            error: ("address" | "dns" | "tls" | "refused" | "timeout" | "status" | "redirect" | "too_large" | "not_a_calendar" | "limit") | null;
+            /** @description Why the last attempt failed (`address`, `dns`, `tls`, `refused`, `timeout`, `status`, `redirect`, `too_large`, `not_a_calendar`, `limit`; `limit` if the host has too many calendars), otherwise null */
+            error: string | null;
             /** @description HTTP status of the last attempt; null if there was no response */
             response_status: number | null;
             /**
@@ -1494,8 +1494,8 @@ export interface components {
              * @enum {string}
              */
             status: "waiting" | "ok" | "holding" | "failing" | (string & {});
-            /** @description Why the last attempt failed, or `limit` if the calendar is not read because the host has too many; otherwise null */
-            error: ("address" | "dns" | "tls" | "refused" | "timeout" | "status" | "redirect" | "too_large" | "not_a_calendar" | "limit") | null;
+            /** @description Why the last attempt failed (`address`, `dns`, `tls`, `refused`, `timeout`, `status`, `redirect`, `too_large`, `not_a_calendar`, `limit`; `limit` if the host has too many calendars), otherwise null */
+            error: string | null;
             /** @description HTTP status of the last attempt; null if there was no response */
             response_status: number | null;
             /**

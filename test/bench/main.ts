@@ -1,4 +1,5 @@
 import { alarms } from './alarms.ts'
+import { calendars } from './calendars.ts'
 import { capacity } from './capacity.ts'
 import { costs } from './costs.ts'
 import { digest } from './digest.ts'
@@ -22,6 +23,7 @@ const parts: Record<string, () => Promise<Row[]>> = {
   walks: () => withServers(walks),
   help,
   alarms,
+  calendars,
   capacity,
   digest,
   health,

@@ -182,6 +182,31 @@ const requests: [name: string, budget: number, send: () => Promise<{ status: num
     9,
     () => actor.send('POST', `${provider}/availability`, { body: { data: [availability] } }),
   ],
+  [
+    'POST of availability with "as_of"',
+    9,
+    () =>
+      actor.send('POST', `${provider}/availability`, {
+        body: { data: [{ ...availability, as_of: '2020-01-01 00:00:00' }] },
+      }),
+  ],
+  [
+    'POST of availability whose "as_of" is older than that of other nights',
+    10,
+    () =>
+      actor.send('POST', `${provider}/availability`, {
+        body: {
+          data: [
+            {
+              ...availability,
+              start_date: '2035-02-01',
+              end_date: '2035-02-02',
+              as_of: '2019-01-01 00:00:00',
+            },
+          ],
+        },
+      }),
+  ],
   ['the replay of a keyed POST /v1/bookings', 1, again],
   ['POST of rates', 5, () => actor.send('POST', `${provider}/rates`, { body: { data: [prices] } })],
   ['a transition of a booking', 8, () => actor.send('POST', `/v1/bookings/${toConfirm.pop()}/confirm`)],

@@ -31,11 +31,14 @@ async function quietWebhook({ send }: Actor) {
   await send('PATCH', path, { body: { enabled: false } })
 }
 
-/** Returns everything stored about a host except jobs and the request log, which change in the background. */
+/**
+ * Returns everything stored about a host except jobs, the request log and calendars, which change in the background. The
+ * address of a calendar is in its listing.
+ */
 async function stateOf(hostId: number): Promise<string> {
   const names = (await db.listCollections())
     .map(({ name }) => name)
-    .filter((name) => !['outbox', 'requests', 'request_counts'].includes(name))
+    .filter((name) => !['outbox', 'requests', 'request_counts', 'calendars'].includes(name))
     .sort()
   const documents = await Promise.all(
     names.map((name) => db.collection(name).find({ owner_id: hostId }).sort({ _id: 1 }).toArray()),
@@ -47,6 +50,7 @@ async function stateOf(hostId: number): Promise<string> {
 
 const nobody: OwnIds = {
   bookings: 999_999_999,
+  calendars: 999_999_999,
   jobs: 999_999_999,
   listings: 999_999_999,
   room_types: 999_999_999,
@@ -164,7 +168,7 @@ test('bookings and listings ignore fields that a partner may not set', async () 
   expect(await stateOf(owner.hostId)).toBe(before)
 })
 
-test('URL and iCal fields of a listing never cause a connection', async () => {
+test('URL fields of a listing never cause a connection, except the addresses of calendars', async () => {
   let connections = 0
   const listener = Bun.listen({
     hostname: '127.0.0.1',
@@ -172,7 +176,7 @@ test('URL and iCal fields of a listing never cause a connection', async () => {
     socket: { open: () => void connections++, data: () => {} },
   })
   const url = `http://127.0.0.1:${listener.port}/`
-  const room = { name: 'R', availability: { ical: `${url}a.ics` } }
+  const room = { name: 'R' }
   const body = {
     name: 'Lure',
     original_url: url,

@@ -15,6 +15,7 @@ type Tree = any
 /** For each format that allows four-byte characters, a function that returns its longest value. */
 const maxOf: Record<string, (maxLength: number) => string> = {
   text: (maxLength) => astral.repeat(maxLength),
+  'calendar-address': (maxLength) => maxOf.uri?.(maxLength) ?? '',
   uri: (maxLength) => `https://x.example/${astral.repeat(maxLength - 'https://x.example/'.length)}`,
   email: (maxLength) => `${'\u{10330}'.repeat(64)}@${'\u{10330}'.repeat(maxLength - 68)}.aa`,
 }
@@ -43,6 +44,9 @@ const schemaOf = (name: string) =>
 const unlikeSample = (sample: Tree, body: Tree, name: string) => ({
   ...body,
   ...(name.startsWith('PATCH') ? { original_id: `${astral.repeat(254)}p` } : {}),
+  // A calendar's text has more characters than its body may have bytes in four-byte characters.
+  ...(name.endsWith('/calendars/check') ? { text: sample.text } : {}),
+  ...(name.endsWith('/read') ? { accept: true } : {}),
   ...(sample.data ? { data: [{ ...body.data[0], available: 2_147_483_647 }] } : {}),
 })
 

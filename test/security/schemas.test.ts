@@ -39,6 +39,8 @@ const meanings: Record<string, (generated: Body, valid: Body) => Body> = {
   'POST /v1/integrations/:provider/provider-key': (_, valid) => valid,
   'PUT /v1/integrations/:provider/bookings/consumers/:name': (body) => ({ ...body, acknowledged: null }),
   'PUT /v1/integrations/:provider/messages/consumers/:name': (body) => ({ ...body, acknowledged: null }),
+  'POST /v1/integrations/:provider/calendars/:room_id/read': (_, valid) => valid,
+  'POST /v1/integrations/:provider/calendars/check': (_, valid) => valid,
   'POST /v1/integrations/:provider/availability': (body, valid) => ({
     data: rowsOf(body, valid).map((item) => ({
       ...item,

@@ -6,6 +6,9 @@ const texts: Record<string, Arbitrary<string>> = {
     .date({ min: new Date('1950-01-01'), max: new Date('2090-12-31'), noInvalidDate: true })
     .map((day) => day.toISOString().slice(0, 10)),
   uri: fc.webUrl({ withQueryParameters: true }),
+  'calendar-address': fc
+    .webUrl({ validSchemes: ['https'], withQueryParameters: true })
+    .map((url) => url.replace(/^https/, url.length % 2 === 0 ? 'https' : 'webcal')),
   email: fc
     .tuple(fc.stringMatching(/^[a-z0-9]{1,20}$/), fc.stringMatching(/^[a-z]{1,10}\.[a-z]{2,4}$/))
     .map((parts) => parts.join('@')),

@@ -75,6 +75,9 @@ async function changes({ hostId }: Actor, own: OwnIds): Promise<Record<string, (
     'POST /bookings': () => anyStay,
     'POST /integrations/{provider}/provider-key': () => ({ provider_api_key: `key-of-${hostId}` }),
     'POST /integrations/{provider}/availability': () => ({ data: [{ ...unit, ...range }] }),
+    // Without it, a calendar may be read once a minute.
+    'POST /integrations/{provider}/calendars/{room_id}/read': () => ({ accept: true }),
+    'POST /integrations/{provider}/calendars/check': () => ({ room_id: own.calendars }),
     'PUT /integrations/{provider}/bookings/consumers/{name}': consumer,
     'PUT /integrations/{provider}/messages/consumers/{name}': consumer,
     'POST /webhooks': () => ({ url }),

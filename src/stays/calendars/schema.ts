@@ -39,10 +39,9 @@ const entryFields = {
     '`waiting` if this address has not been read yet, `ok` after a good reading, `holding` after a good reading that would free so many nights that nothing is freed for now, `failing` if the last attempt failed; the blocks stay in every status',
     ...calendarStatuses,
   ),
-  error: nullable(Type.Unsafe<(typeof calendarErrors)[number]>(Type.String({ words: calendarErrors })), {
-    description:
-      'Why the last attempt failed, or `limit` if the calendar is not read because the host has too many; otherwise null',
-  }),
+  error: output.textOrNull(
+    `Why the last attempt failed (${calendarErrors.map((error) => `\`${error}\``).join(', ')}; \`limit\` if the host has too many calendars), otherwise null`,
+  ),
   response_status: output.integerOrNull(
     'HTTP status of the last attempt; null if there was no response',
     'count',

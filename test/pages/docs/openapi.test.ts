@@ -382,6 +382,9 @@ test('the sandbox responds to every example request with the status of its examp
   const actor = await service.actor()
   const url = 'https://hooks.example.com/'
   const made = await actor.send('POST', '/sandbox/webhooks', { body: { url, events: ['booking.changed'] } })
+  const availability = { ical: `https://${crypto.randomUUID()}.invalid/calendar.ics` }
+  const room_types = [{ id: 3001, rooms: [{ id: sandboxIds.calendars, availability }] }]
+  await actor.send('PATCH', '/sandbox/listings/2001', { body: { room_types } })
   const certifications = await storeCertification(actor.db, actor, 'asked')
   const ids: Record<string, number | string> = { ...sandboxIds, webhooks: made.body.data.id, certifications }
   // A key may run only one certification at a time.

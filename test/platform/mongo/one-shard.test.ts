@@ -100,6 +100,7 @@ const ofOneDocument = [
   'DELETE /integrations/:provider/bookings/consumers/:name',
   'PUT /integrations/:provider/messages/consumers/:name',
   'DELETE /integrations/:provider/messages/consumers/:name',
+  'POST /integrations/:provider/calendars/check',
   'POST /webhooks',
   'PATCH /webhooks/:id',
   'DELETE /webhooks/:id',
@@ -118,6 +119,7 @@ const listedBelow = 'add it to `ofOneDocument` in this file if it changes a sing
 const ofOneMoment = [
   'GET /integrations/:provider/availability',
   'GET /integrations/:provider/availability/nights',
+  'GET /integrations/:provider/calendars/:room_id',
 ]
 
 test.each(triedRoutes(service))('$method $path names one host in each transaction', async (route) => {

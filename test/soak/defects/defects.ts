@@ -90,6 +90,19 @@ const rows: Row[] = [
     'bookings/create.test.ts',
   ],
   [
+    'a late push that counts as one that knows everything',
+    'as_of: asOf(item),',
+    'as_of: null,',
+    'availability/as-of.test.ts',
+  ],
+  [
+    'an older count that replaces a newer one',
+    'if (newer === null || newer <= informed) continue',
+    'continue',
+    'availability/as-of.test.ts',
+  ],
+  ['a booking that comes back as a block and counts twice', '!own.has(block)', 'true', 'stays/capacity'],
+  [
     'an erasure that the clock does not count',
     '{ sequence: 1, erasures: 1 }',
     '{ sequence: 1 }',

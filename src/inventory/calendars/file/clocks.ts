@@ -15,6 +15,18 @@ function zoneNamed(name: string): Zone | null {
   return zone
 }
 
+/** The zones of the countries that were asked for last, by country and day. */
+const ofCountries = new LRUCache<string, { zone: Zone | null }>({ max: 100 })
+
+function zoneOf(country: string, today: string): Zone | null {
+  const key = `${country.slice(0, 8)} ${today}`
+  const cached = ofCountries.get(key)
+  if (cached) return cached.zone
+  const zone = zoneOfCountry(country, today)
+  ofCountries.set(key, { zone })
+  return zone
+}
+
 /**
  * What a wall clock shows at the moments that a file names in UTC (decisions §31). Times that name a zone, and those
  * that name none, already are what a wall clock shows.
@@ -33,7 +45,7 @@ export class Clocks {
     this.described = described
     const named = heads.map(({ zone }) => (zone === null ? null : zoneNamed(zone)))
     const ofFile = named.find((zone) => zone !== null)
-    const ofCountry = place.country === null ? null : zoneOfCountry(place.country, place.today)
+    const ofCountry = place.country === null ? null : zoneOf(place.country, place.today)
     this.fallback = ofFile ?? ofCountry ?? utc
     for (const [index, head] of heads.entries()) {
       const zone = named[index]

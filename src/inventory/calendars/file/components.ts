@@ -93,6 +93,8 @@ class Cutter {
   /** The names of the components within the component, from the outermost one. */
   private readonly inner: string[] = []
   private listedDates = 0
+  /** The lines of the component that is read, in one map for all of them. */
+  private readonly lines: EventLines = new Map()
   private isCutOff = false
   private hasRefreshInterval = false
 
@@ -122,12 +124,17 @@ class Cutter {
     if (!this.head) return null
     if (topNames.has(name)) {
       const refusal = this.finish()
-      this.component = newComponent(name, line)
+      this.component = this.newComponent(name, line)
       return refusal
     }
     if (this.component) this.inner.push(name)
-    else this.component = newComponent(name, line)
+    else this.component = this.newComponent(name, line)
     return this.inner.length > maxDepth ? 'not_a_calendar' : null
+  }
+
+  private newComponent(name: string, line: number): Component {
+    this.lines.clear()
+    return { name, line, lines: this.lines, bytes: 0 }
   }
 
   private end(name: string): 'too_large' | null {
@@ -225,10 +232,6 @@ class Cutter {
   }
 }
 
-function newComponent(name: string, line: number): Component {
-  return { name, line, lines: new Map(), bytes: 0 }
-}
-
 /** Keeps a line of a component, unless there are too many to be read at once. */
 function addLine(component: Component, name: string, lines: Lines): void {
   const text = lines.text()
@@ -242,6 +245,8 @@ function addLine(component: Component, name: string, lines: Lines): void {
 /** Returns the value of a line as a word in upper case. */
 function wordOf(lines: Lines): string {
   const text = lines.text()
+  // Nearly all are these two, and need not be cut.
+  if (text === 'BEGIN:VEVENT' || text === 'END:VEVENT') return 'VEVENT'
   return text === null ? '' : readProperty(text).value.toUpperCase()
 }
 

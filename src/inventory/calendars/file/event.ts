@@ -103,9 +103,9 @@ export function readEvent(
       blocks,
       start: replaces.moment,
       end: null,
-      rules: [],
-      additions: [],
-      exclusions: [],
+      rules: none,
+      additions: none,
+      exclusions: none,
       replaces: replaces.moment,
       replacesLater,
     }
@@ -114,12 +114,8 @@ export function readEvent(
   if (!start.moment || (replaces && !replaces.moment)) return 'dates'
   const end = readEnd(lines)
   if (end === 'dates') return 'dates'
-  const rules: Rule[] = []
-  for (const text of lines.get('RRULE') ?? []) {
-    const rule = readRule(readProperty(text).value)
-    if (typeof rule === 'string') return rule
-    rules.push(rule)
-  }
+  const rules = readRules(lines.get('RRULE'))
+  if (typeof rules === 'string') return rules
   const additions = readStretches(lines.get('RDATE'))
   if (additions === 'dates') return additions
   const exclusions = readMoments(lines.get('EXDATE'))
@@ -188,7 +184,22 @@ function readEnd(lines: EventLines): End | null | 'dates' {
   return isLength ? { seconds } : 'dates'
 }
 
-function readMoments(lines: string[] = []): Moment[] | 'dates' {
+/** What most events list. One for all of them, because a file may have many events. */
+const none: never[] = []
+
+function readRules(lines: string[] | undefined): Rule[] | 'dates' | 'frequency' {
+  if (!lines) return none
+  const rules: Rule[] = []
+  for (const text of lines) {
+    const rule = readRule(readProperty(text).value)
+    if (typeof rule === 'string') return rule
+    rules.push(rule)
+  }
+  return rules
+}
+
+function readMoments(lines: string[] | undefined): Moment[] | 'dates' {
+  if (!lines) return none
   const moments: Moment[] = []
   for (const text of lines) {
     const property = readTimes(text)
@@ -203,7 +214,8 @@ function readMoments(lines: string[] = []): Moment[] | 'dates' {
 }
 
 /** Reads lists of dates, times and periods (`start/end` or `start/duration`). */
-function readStretches(lines: string[] = []): Stretch[] | 'dates' {
+function readStretches(lines: string[] | undefined): Stretch[] | 'dates' {
+  if (!lines) return none
   const stretches: Stretch[] = []
   for (const text of lines) {
     const property = readTimes(text)

@@ -70,15 +70,37 @@ export function busyNights({ stretches, calendar }: BusyTimes, reading: Reading)
  *
  * @param replacements the events that replace occurrences of this one
  */
-export async function eventNights(
+export function eventNights(
   event: CalendarEvent,
   replacements: CalendarEvent[],
   reading: Reading,
-): Promise<Nights[] | SkipReason> {
+): Promise<Nights[] | SkipReason> | Nights[] | SkipReason {
   if (!event.blocks) return []
   const place = { calendar: event.calendar, reading }
   const span = spanOf(event.start, event.end, place)
   if (span === 'dates') return 'dates'
+  const { rules, additions, exclusions } = event
+  const isPlain = rules.length + additions.length + exclusions.length + replacements.length === 0
+  if (!isPlain) return repeatedNights({ event, span, replacements, reading })
+  const found = new Found(reading.window)
+  found.add(nightsOf(span.seconds, span, place))
+  return found.nights
+}
+
+interface Series {
+  event: CalendarEvent
+  span: Span
+  replacements: CalendarEvent[]
+  reading: Reading
+}
+
+async function repeatedNights({
+  event,
+  span,
+  replacements,
+  reading,
+}: Series): Promise<Nights[] | SkipReason> {
+  const place = { calendar: event.calendar, reading }
   const listed = event.exclusions.length + replacements.length
   if (reading.pace.isOver(listed + 1)) await reading.pace.rest()
   const changes = listed > 0 ? new Changes(event, replacements, reading) : null

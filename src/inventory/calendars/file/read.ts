@@ -53,9 +53,26 @@ const maxBlocks = 2000
 /** How many nights count: today's and those up to the 1,095th day ahead. */
 const nightsCounted = 1096
 
-/** Reads a file in slices, so that requests never wait for it for more than 20 ms. Never throws because of what it says. */
-export async function readCalendarFile(bytes: Uint8Array, options: FileOptions): Promise<FileOutcome> {
-  if (bytes.length > maxBytes) return { kind: 'too_large' }
+/** Files above this size are read one after another, so that several at once do not take several times the memory. */
+const largeBytes = 256 * 1024
+
+/** Ends when the large files that came before are read. */
+let largeFilesBefore: Promise<unknown> = Promise.resolve()
+
+/**
+ * Reads a file in slices, so that no request waits for it for more than 20 ms. A small file does not wait for a large one.
+ * Never throws because of what a file says.
+ */
+export function readCalendarFile(bytes: Uint8Array, options: FileOptions): Promise<FileOutcome> {
+  if (bytes.length > maxBytes) return Promise.resolve({ kind: 'too_large' })
+  if (bytes.length <= largeBytes) return readInSlices(bytes, options)
+  const reading = largeFilesBefore.then(() => readInSlices(bytes, options))
+  // The reading's own caller is told about an error; the files behind it go on.
+  largeFilesBefore = reading.catch(() => undefined)
+  return reading
+}
+
+async function readInSlices(bytes: Uint8Array, options: FileOptions): Promise<FileOutcome> {
   const pace = new Pace()
   try {
     await pace.begin()
@@ -120,7 +137,8 @@ async function readNights(
   const replacements = replacementsByUid(events)
   for (const event of events) {
     if (pace.isOver()) await pace.rest()
-    const nights = await eventNights(event, replacementsOf(event, replacements), reading)
+    const found = eventNights(event, replacementsOf(event, replacements), reading)
+    const nights = found instanceof Promise ? await found : found
     tally.add(event.line, nights)
     if (tally.isTooLarge) return null
   }
