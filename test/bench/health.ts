@@ -94,7 +94,7 @@ async function publishWithPrices(db: Db, owner_id: number): Promise<void> {
 async function limitNights(db: Db, owner_id: number): Promise<void> {
   const found = await listingModel(db).collection.find({ owner_id }).toArray()
   const roomTypes = found.flatMap(({ id, content }) =>
-    content.room_types.map((roomType) => ({ listing_id: id, room_type_id: roomType.id })),
+    content.room_types.map((roomType: { id: number }) => ({ listing_id: id, room_type_id: roomType.id })),
   )
   await availabilityWrittenModel(db).collection.insertMany(
     roomTypes.map(({ room_type_id }) => ({
@@ -152,6 +152,7 @@ function calendarOf(
     events: { read: rangesPerCalendar, blocking: rangesPerCalendar, skipped: 0 },
     skipped: [],
     conflicts: [],
+    is_noted: false,
     blocks: ranges.map(({ from, to }) => ({
       start_date: from,
       end_date: addDays(to, 1),
