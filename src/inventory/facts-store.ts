@@ -35,7 +35,7 @@ export interface InventoryFacts {
    * calendar that has been read.
    */
   openListings: number[]
-  /** The calendars that failed last, that skipped events, or that had conflicts, by room. */
+  /** The calendars whose last attempt failed, or whose last good reading skipped events or found conflicts, by room. */
   calendars: CalendarFacts[]
 }
 
@@ -167,13 +167,8 @@ function limitedByCalendars(owner_id: { $in: number[] }) {
 }
 
 function notedCalendars(owner_id: { $in: number[] }) {
-  const isNoted = [
-    { status: 'failing' },
-    { 'events.skipped': { $gt: 0 } },
-    { 'conflicts.0': { $exists: true } },
-  ]
   return [
-    { $match: { owner_id, $or: isNoted } },
+    { $match: { owner_id, is_noted: true } },
     { $sort: { owner_id: 1, room_id: 1 } },
     {
       $project: {

@@ -1,6 +1,7 @@
 import { test } from 'vitest'
 import { partnerctlQuickly } from '../support/admin.ts'
 import { type Actor, seedBooking, sharedServices, testApp } from '../support/app.ts'
+import { limitAllNights } from '../support/availability.ts'
 import { wellFormedKey } from '../support/keys.ts'
 import { partnerctl } from '../support/processes.ts'
 
@@ -42,6 +43,7 @@ test.concurrent('a poller that has stopped is a failure: a line for the finding,
   expect,
 }) => {
   const { actor, run, health } = await partner()
+  await limitAllNights(actor, '/sandbox')
   await get(actor, `/sandbox${feed}?updated_after=2020-01-01`)
   await expect.poll(async () => (await health()).feeds.bookings.unread).toBe(0)
   await run('trigger', 'guest-books')

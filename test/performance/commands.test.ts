@@ -233,6 +233,8 @@ const requests: [name: string, budget: number, send: () => Promise<{ status: num
   ['nights left', 6, () => actor.send('GET', `${provider}/availability/nights?${nights}`)],
   ['GET of availability', 7, () => actor.send('GET', `${provider}/availability`)],
   ['GET /v1/key', 0, () => actor.send('GET', '/v1/key')],
+  // With those on the key, on webhooks and on counts of requests, at most eight (decisions §29).
+  ['GET /v1/health', 5, () => actor.send('GET', '/v1/health')],
 ]
 
 test.each(requests)('%s sends at most %i commands to the database', async (_, budget, send) => {

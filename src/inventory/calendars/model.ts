@@ -85,6 +85,11 @@ const fields = {
   skipped: field.listOf({ line: field.number, reason: field.literal<SkipReason>() }),
   /** Nights on which the room type had more bookings and blocks than rooms at the last good reading. */
   conflicts: field.list<string>(String),
+  /**
+   * True if the last attempt failed, or if the last good reading skipped events or found conflicts. Health reads only
+   * these calendars, because looking at thousands of documents would take too long.
+   */
+  is_noted: field.flag,
   blocks: field.listOf(blockFields),
   /** All nights of the blocks within the window of nights that count, in order. */
   nights: field.listOf(nightFields),
@@ -102,6 +107,7 @@ schema.index({ owner_id: 1, room_id: 1 }, { unique: true, name: 'calendar_room' 
 schema.index({ owner_id: 1, listing_id: 1, room_type_id: 1, room_id: 1 }, { name: 'calendar_order' })
 schema.index({ owner_id: 1, room_type_id: 1 }, { name: 'calendar_room_type' })
 schema.index({ claimable_at: 1, origin: 1 }, { name: 'calendar_due' })
+schema.index({ owner_id: 1, is_noted: 1, room_id: 1 }, { name: 'calendar_noted' })
 schema.index({ owner_id: 1, has_been_read: 1, room_type_id: 1 }, { name: 'calendar_read' })
 schema.index({ status: 1, read_at: 1 }, { name: 'calendar_status' })
 

@@ -63,6 +63,7 @@ async function saveFailure(
     response_status: responseStatus,
     attempted_at: now,
     failures,
+    is_noted: true,
     next_read_at: dueAfterFailure(now, { failures, retryAfterSeconds }, Math.random()),
   })
 }
@@ -94,6 +95,7 @@ async function saveGood(
       : decision.kept
   const read = { ...known, has_been_read: true, blocks: decision.blocks, nights }
   const conflicts = await conflictsOf(app, session, read, { rooms: judging.rooms, today })
+  const events = file ? file.events : known.events
   const refresh_seconds = file ? boundedRefresh(file.refreshSeconds) : known.refresh_seconds
   return saveReading(db, session, claimed, {
     ...stateAfter(decision),
@@ -108,8 +110,9 @@ async function saveGood(
     last_modified: attempt.lastModified,
     refresh_seconds,
     has_been_read: true,
-    ...(file ? { full_read_at: at, events: file.events, skipped: file.skipped.slice(0, maxSkipped) } : {}),
+    ...(file ? { full_read_at: at, events, skipped: file.skipped.slice(0, maxSkipped) } : {}),
     conflicts,
+    is_noted: conflicts.length > 0 || (events?.skipped ?? 0) > 0,
     nights,
   })
 }

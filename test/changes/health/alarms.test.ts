@@ -2,7 +2,10 @@ import { expect, test } from 'vitest'
 import { verifyWebhook } from '../../../client/src/verify.ts'
 import { revokeKey } from '../../../src/access/keys/store.ts'
 import { turnOffForKeys } from '../../../src/changes/webhooks/turn-off.ts'
+import { setListingStatus } from '../../../src/inventory/listings/store.ts'
 import { type Actor, seedBooking, testApp } from '../../support/app.ts'
+import { limitAllNights } from '../../support/availability.ts'
+import { listingWithCalendars } from '../../support/calendars.ts'
 import { ownDatabase } from '../../support/databases.ts'
 import { type Received, startReceiver } from '../../support/receiver.ts'
 import { deliveriesOf } from '../../support/webhooks.ts'
@@ -201,6 +204,7 @@ test('in the sandbox, an alarm follows a moved clock within seconds, and clearin
   const { url, received } = startReceiver(context)
   const actor = await service.actor()
   const sandboxFeed = feed.replace('/v1', '/sandbox')
+  await limitAllNights(actor, '/sandbox')
   const page = await actor.send('GET', sandboxFeed)
   await service.sandbox.activity.flush()
   await hook(actor, url, bothAlarms, '/sandbox')
@@ -213,4 +217,29 @@ test('in the sandbox, an alarm follows a moved clock within seconds, and clearin
   const alarms = service.sandbox.db.collection('alarms')
   expect(await alarms.countDocuments({ key_id: actor.keyId })).toBe(0)
   expect(received).toHaveLength(1)
+})
+
+test('each listing has an alarm of its own, so a second one is told of while the first is open', async (context) => {
+  const { url, received } = startReceiver(context)
+  const actor = await service.actor()
+  await hook(actor, url)
+  const ids: number[] = []
+  for (let listing = 1; listing <= 2; listing += 1) {
+    const { listing_id: id } = await listingWithCalendars(actor, [null])
+    ids.push(id)
+    await setListingStatus(service.live, { id, owner_id: actor.hostId }, 'published')
+    await evaluateAgain()
+    await expect.poll(() => received.length).toBe(listing)
+  }
+  const opened = received.map(({ hint }) => hint.data)
+  expect(opened).toMatchObject(ids.map((id) => ({ code: 'nights_open', listing_ids: [id], count: 1 })))
+  expect((await actor.send('GET', '/v1/health')).body.data.findings).toMatchObject([
+    { code: 'nights_open', listing_ids: ids, count: 2 },
+  ])
+  await limitAllNights(actor, '/v1')
+  await evaluateAgain()
+  await expect.poll(() => received.length).toBe(4)
+  const ended = received.slice(2).map(({ hint }) => ({ type: hint.type, alarm_id: hint.data.alarm_id }))
+  const resolved = opened.map(({ alarm_id }) => ({ type: 'alarm.resolved', alarm_id }))
+  expect(ended).toEqual(expect.arrayContaining(resolved))
 })

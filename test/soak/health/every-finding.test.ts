@@ -2,6 +2,14 @@ import { expect, test } from 'vitest'
 import { updateKey } from '../../../src/access/keys/store.ts'
 import { setListingStatus } from '../../../src/inventory/listings/store.ts'
 import { type Actor, seedBooking, type TestResponse } from '../../support/app.ts'
+import { limitAllNights } from '../../support/availability.ts'
+import {
+  type CalendarServer,
+  calendarOf,
+  dayFromNow,
+  listingWithCalendars,
+  startCalendarServer,
+} from '../../support/calendars.ts'
 import { withClock } from '../../support/hook-services.ts'
 import { type Received, startReceiver } from '../../support/receiver.ts'
 
@@ -18,6 +26,7 @@ const feeds = {
   messages: '/integrations/provider_one/messages',
 }
 type Feed = keyof typeof feeds
+const calendars = '/integrations/provider_one/calendars'
 type Root = '/v1' | '/sandbox'
 
 /** A partner with a webhook for alarms, whose integration is about to break. */
@@ -26,6 +35,8 @@ interface Partner {
   root: Root
   /** What the webhook for alarms has received. */
   received: Received[]
+  /** A server of calendars. */
+  calendars: CalendarServer
   /** The URL of another receiver, and the status with which it responds. */
   broken: { url: string; respondsWith(status: number): void }
   send(method: string, path: string, body?: object): Promise<TestResponse>
@@ -128,6 +139,7 @@ const cases: Case[] = [
         room_types: [{ name: 'Single' }],
       })
       const { id } = body.data
+      await limitAllNights(partner.actor, partner.root)
       await setListingStatus(contextOf(partner), { id, owner_id: await ownerOf(partner) }, 'published')
     },
     async end(partner) {
@@ -138,6 +150,63 @@ const cases: Case[] = [
       const rates = { data: [{ listing_id, room_type_id, base_price: 500 }] }
       await partner.send('POST', '/integrations/provider_one/rates', rates)
     },
+  },
+  {
+    finding: { code: 'calendar_failing' },
+    async begin(partner) {
+      partner.calendars.serve('/room', () => new Response('Down', { status: 503 }))
+      await calendarRoom(partner)
+      await readCalendar(partner)
+      await setAddressAgo(partner, 6 * 60 * minute)
+    },
+    async end(partner) {
+      partner.calendars.serve('/room', calendarOf([]))
+      await readCalendar(partner)
+    },
+  },
+  {
+    finding: { code: 'calendar_conflict' },
+    async begin(partner) {
+      const { user_id, listing_id, room_type_id } = await calendarRoom(partner)
+      const stay = {
+        user_id,
+        listing_id,
+        room_type_id,
+        checkin_at: dayFromNow(390),
+        checkout_at: dayFromNow(420),
+      }
+      expect((await partner.send('POST', '/bookings', stay)).status).toBe(201)
+      partner.calendars.serve('/room', calendarOf([[dayFromNow(400), dayFromNow(402)]]))
+      await readCalendar(partner)
+    },
+    async end(partner) {
+      const { listing_id } = await calendarEntry(partner)
+      const { body } = await partner.send('GET', `${feeds.bookings}?listing_id=${listing_id}`)
+      const [{ booking_id }] = body.data.Bookings
+      expect((await partner.send('POST', `/bookings/${booking_id}/cancel`, {})).status).toBe(200)
+      await readCalendar(partner)
+    },
+  },
+  {
+    finding: { code: 'calendar_incomplete' },
+    async begin(partner) {
+      const withoutDates = ['BEGIN:VEVENT', 'UID:x', 'END:VEVENT', 'END:VCALENDAR'].join('\r\n')
+      partner.calendars.serve('/room', calendarOf([]).replace('END:VCALENDAR', withoutDates))
+      await calendarRoom(partner)
+      await readCalendar(partner)
+    },
+    async end(partner) {
+      partner.calendars.serve('/room', calendarOf([]))
+      await readCalendar(partner)
+    },
+  },
+  {
+    finding: { code: 'nights_open' },
+    async begin(partner) {
+      const { listing_id: id } = await calendarRoom(partner, null)
+      await setListingStatus(contextOf(partner), { id, owner_id: await ownerOf(partner) }, 'published')
+    },
+    end: ({ actor, root }) => limitAllNights(actor, root),
   },
 ]
 
@@ -199,12 +268,15 @@ async function newPartner(
 ): Promise<Partner> {
   const actor = await service.actor({ rateLimit: rateLimit ?? 1_000_000 })
   let status = 204
+  // A new sandbox has listings without availability.
+  if (root === '/sandbox') await limitAllNights(actor, root)
   const alarms = startReceiver(context)
   const broken = startReceiver(context, () => new Response(null, { status }))
   const partner: Partner = {
     actor,
     root,
     received: alarms.received,
+    calendars: startCalendarServer((stop) => context.onTestFinished(() => stop().then(() => {}))),
     broken: {
       url: broken.url,
       respondsWith(next) {
@@ -292,6 +364,36 @@ async function brokenWebhook({ send, broken }: Partner): Promise<{ id: number }>
 
 async function webhookOf({ send }: Partner, id: number) {
   return (await send('GET', `/webhooks/${id}`)).body.data
+}
+
+/** Creates a guest, and a listing whose only room has the address of a calendar or none. */
+function calendarRoom({ actor, root, calendars }: Partner, url: string | null = `${calendars.url}/room`) {
+  return listingWithCalendars(actor, [url], root)
+}
+
+/** Returns the entry of the partner's only calendar. */
+async function calendarEntry({ send }: Partner): Promise<{ room_id: number; listing_id: number }> {
+  const { body } = await send('GET', calendars)
+  return body.data.calendars[0]
+}
+
+/** Reads the calendar of the partner's room now. */
+async function readCalendar(partner: Partner): Promise<void> {
+  const { room_id } = await calendarEntry(partner)
+  const { send } = partner
+  // The service may be reading it.
+  await expect
+    .poll(async () => (await send('POST', `${calendars}/${room_id}/read`, { accept: true })).status)
+    .toBe(200)
+}
+
+/** Makes the address of the partner's calendar older, which was never read. */
+async function setAddressAgo(partner: Partner, milliseconds: number): Promise<void> {
+  const { db, clock } = contextOf(partner)
+  const owner_id = await ownerOf(partner)
+  const set_at = new Date(clock(owner_id).getTime() - milliseconds)
+  const { modifiedCount } = await db.collection('calendars').updateMany({ owner_id }, { $set: { set_at } })
+  expect(modifiedCount).toBe(1)
 }
 
 async function expireIn({ db, keyId }: Actor, milliseconds: number): Promise<void> {

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { openMongo } from '../../../src/platform/mongo/connection.ts'
 import { type Actor, makeActor, seedBooking, sender, testApp, testEnvironment } from '../../support/app.ts'
+import { calendarOf, listingWithCalendars, startCalendarServer } from '../../support/calendars.ts'
 import { mongodbUrlOf } from '../../support/databases.ts'
 import { type ServiceProcess, startService } from '../../support/processes.ts'
 import { type Prometheus, readPanels, readRules, startPrometheus } from '../../support/prometheus.ts'
@@ -169,6 +170,10 @@ async function receiverDead(): Promise<Fault> {
   const { url } = startReceiver({ onTestFinished }, () => new Response(null, { status: isDead ? 500 : 200 }))
   const owner = { actor: async () => watched.partner }
   const { booking_id, book } = await hookedPartner(owner, url, ['booking.changed'])
+  // The dashboard shows the age of the oldest reading.
+  const calendars = startCalendarServer((stop) => onTestFinished(() => stop().then(() => {})))
+  calendars.serve('/room', calendarOf([]))
+  await listingWithCalendars(watched.partner, [`${calendars.url}/room`])
   void converse(watched.partner, booking_id)
   return {
     name: 'receiver dead',
@@ -213,6 +218,29 @@ async function consumerSilent(): Promise<Fault> {
   }
 }
 
+/** A sender that responds with errors to all calendars of a house, until it is mended. */
+async function calendarsFail(): Promise<Fault> {
+  const watched = await watch(settings('alerts_calendars'))
+  const { partner } = watched
+  const server = startCalendarServer((stop) => onTestFinished(() => stop().then(() => {})))
+  const paths = Array.from({ length: 12 }, (_, at) => `/room-${at}`)
+  let roomIds: number[] = []
+  return {
+    name: 'calendars fail',
+    fires: ['CalendarsFailing'],
+    watched,
+    async begin() {
+      const urls = paths.map((path) => server.url + path)
+      roomIds = (await listingWithCalendars(partner, urls)).roomIds
+    },
+    async repair() {
+      for (const path of paths) server.serve(path, calendarOf([]))
+      const read = '/v1/integrations/provider_one/calendars'
+      for (const id of roomIds) await partner.send('POST', `${read}/${id}/read`, { body: { accept: true } })
+    },
+  }
+}
+
 async function clockOff(): Promise<Fault> {
   const watched = await watch(settings('alerts'), 'test/soak/observability/moving-clock.program.ts')
   const move = async () => process.kill(watched.service.pid, 'SIGUSR2')
@@ -230,6 +258,7 @@ test('each fault fires only its own alerts, which end once it is repaired, and e
     receiverDead(),
     consumerSilent(),
     clockOff(),
+    calendarsFail(),
   ])
   const ready = performance.now()
   const polling = Promise.all(faults.map(({ watched }) => poll(watched)))
