@@ -280,7 +280,11 @@ test('an agent learns whether the integration is quiet or broken, on live data o
   expect(await careful.call('get_health')).toMatchObject({
     isError: false,
     status: 200,
-    data: { status: 'ok', findings: [], feeds: { bookings: { read_at: null, unread: null } } },
+    data: {
+      status: 'warning',
+      findings: [{ code: 'nights_open', listing_ids: [2001, 2002], count: 2 }],
+      feeds: { bookings: { read_at: null, unread: null } },
+    },
   })
   const allowed = await agent(['--live-reads'], actor.key)
   const { request_id, data } = await allowed.call('get_health', { live: true })
