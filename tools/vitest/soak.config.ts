@@ -7,6 +7,7 @@ const alone = [
   'test/soak/faults/redis-outage.test.ts',
   'test/soak/webhooks/origin-turns.test.ts',
   'test/soak/platform/outgoing-turns.test.ts',
+  'test/soak/**/*.alone.test.ts',
 ]
 
 /**

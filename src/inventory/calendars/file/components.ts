@@ -9,9 +9,11 @@ import {
   readEvent,
   type SkipReason,
 } from './event.ts'
+import type { LargeFileTurn } from './large-files.ts'
 import { Lines, maxTextBytes } from './lines.ts'
 import type { Pace } from './pace.ts'
 import { readDuration, readProperty } from './property.ts'
+import type { FilePieces } from './read.ts'
 
 /** An event that is left out (decisions §31). */
 export interface SkippedEvent {
@@ -33,6 +35,7 @@ export interface Components {
   refreshSeconds: number | null
 }
 
+const maxBytes = 8 * 1024 * 1024
 const maxEvents = 10_000
 /** Dates in lists (`RDATE`, `EXDATE`, `FREEBUSY`) of all events. */
 const maxListedDates = 100_000
@@ -44,20 +47,49 @@ const zoneProperties = new Set(['TZID', 'TZOFFSETTO'])
 /** The components that stand in a VCALENDAR itself, so one that begins ends one whose end is missing. */
 const topNames = new Set(['VEVENT', 'VFREEBUSY', 'VTODO', 'VJOURNAL', 'VTIMEZONE', 'VAVAILABILITY'])
 
+/** What a file's components are read with. */
+interface Reading {
+  pace: Pace
+  turn: LargeFileTurn
+}
+
 /** Cuts a file into its components, and reads each event alone, so that a bad one costs one event. */
 export async function readComponents(
-  bytes: Uint8Array,
-  pace: Pace,
+  pieces: FilePieces,
+  { pace, turn }: Reading,
 ): Promise<Components | 'not_a_calendar' | 'too_large'> {
-  const lines = new Lines(bytes)
+  const lines = new Lines()
   const cutter = new Cutter()
+  let bytes = 0
+  for await (const piece of pieces) {
+    bytes += piece.length
+    if (bytes > maxBytes) return 'too_large'
+    await turn.takeIfLarge(bytes)
+    lines.add(piece)
+    const refusal = await takeLines(lines, cutter, pace)
+    if (refusal) return refusal
+  }
+  lines.endFile()
+  const refusal = await takeLines(lines, cutter, pace)
+  if (refusal) return refusal
+  return cutter.isWhole ? cutter.components : 'not_a_calendar'
+}
+
+/** Takes the lines that are whole so far. Returns why the file cannot be used if it cannot. */
+async function takeLines(
+  lines: Lines,
+  cutter: Cutter,
+  pace: Pace,
+): Promise<'not_a_calendar' | 'too_large' | null> {
+  await pace.begin()
   while (lines.advance()) {
     if (pace.isOver()) await pace.rest()
     while (!lines.complete()) await pace.rest()
     const refusal = cutter.take(lines)
     if (refusal) return refusal
   }
-  return cutter.isWhole ? cutter.components : 'not_a_calendar'
+  pace.end()
+  return null
 }
 
 /** A component that stands in a VCALENDAR itself. */

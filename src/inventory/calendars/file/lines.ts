@@ -2,6 +2,11 @@ const lineFeed = 10
 const carriageReturn = 13
 const space = 32
 const tab = 9
+/** What a line after a line's end may begin with and still belong to it. */
+const continuing = new Set([space, tab, lineFeed, carriageReturn])
+
+/** Size of the store for lines, which grows only for a line that is longer. */
+const firstBytes = 128 * 1024
 
 /** The longest line whose content can be read. Five thousand periods are shorter. */
 export const maxTextBytes = 256 * 1024
@@ -49,15 +54,53 @@ const longestName = Math.max(...names.map((name) => name.length))
 export class Lines {
   /** The number of the line's first part in the file, from 1. */
   number = 0
-  private readonly bytes: Buffer
+  /** The lines that are whole. */
+  private bytes: Buffer = Buffer.alloc(0)
+  /** Holds {@link bytes}, and behind them the beginning of a line whose rest has not come yet. */
+  private store: Buffer = Buffer.alloc(firstBytes)
+  private stored = 0
+  private isFirst = true
   private position = 0
   private partsRead = 0
   private start = 0
   private firstEnd = 0
   private end = 0
 
-  constructor(sent: Uint8Array) {
-    this.bytes = Buffer.from(sent.buffer, sent.byteOffset, sent.byteLength)
+  /** Takes more of the file. All lines that are whole must have been read. */
+  add(piece: Uint8Array): void {
+    if (this.bytes.length > 0) this.store.copyWithin(0, this.bytes.length, this.stored)
+    const rest = this.stored - this.bytes.length
+    this.stored = rest + piece.length
+    if (this.stored > this.store.length) this.grow()
+    this.store.set(piece, rest)
+    this.showUntil(this.lastBeginning(rest))
+  }
+
+  /** What is left is whole, because nothing follows. */
+  endFile(): void {
+    this.add(new Uint8Array())
+    this.showUntil(this.stored)
+  }
+
+  private grow(): void {
+    const larger = Buffer.alloc(Math.max(this.stored, this.store.length * 2))
+    larger.set(this.store)
+    this.store = larger
+  }
+
+  /** Returns where the last line begins that is not known to be whole. Looks only at bytes from `start` on. */
+  private lastBeginning(start: number): number {
+    for (let index = this.stored - 1; index >= Math.max(1, start); index -= 1) {
+      if (this.store[index - 1] === lineFeed && !continuing.has(this.store[index] ?? 0)) return index
+    }
+    return 0
+  }
+
+  private showUntil(end: number): void {
+    this.bytes = this.store.subarray(0, end)
+    this.position = 0
+    if (!this.isFirst || end === 0) return
+    this.isFirst = false
     const hasMark = this.bytes[0] === 0xef && this.bytes[1] === 0xbb && this.bytes[2] === 0xbf
     if (hasMark) this.position = 3
   }

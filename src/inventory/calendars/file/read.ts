@@ -1,7 +1,9 @@
+import { UnreadableContent } from '../../../platform/outgoing/content.ts'
 import { Clocks } from './clocks.ts'
 import { type Components, readComponents, type SkippedEvent } from './components.ts'
 import { numberOf, textOf } from './days.ts'
 import type { CalendarEvent, SkipReason } from './event.ts'
+import { LargeFileTurn } from './large-files.ts'
 import { busyNights, eventNights, type Nights, type Reading } from './occurrences.ts'
 import { Pace, TooMuchWork } from './pace.ts'
 
@@ -48,41 +50,32 @@ export interface FileOptions {
   country: string | null
 }
 
-const maxBytes = 8 * 1024 * 1024
 const maxBlocks = 2000
 /** How many nights count: today's and those up to the 1,095th day ahead. */
 const nightsCounted = 1096
 
-/** Files above this size are read one after another, so that several at once do not take several times the memory. */
-const largeBytes = 256 * 1024
-
-/** Ends when the large files that came before are read. */
-let largeFilesBefore: Promise<unknown> = Promise.resolve()
+/** The bytes of a file, in pieces of which each is used only until the next one is asked for. */
+export type FilePieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>
 
 /**
- * Reads a file in slices, so that no request waits for it for more than 20 ms. A small file does not wait for a large one.
- * Never throws because of what a file says.
+ * Reads a file in slices, so that no request waits for it for more than 20 ms, and piece by piece, so that it is never
+ * held as a whole. A small file does not wait for a large one. Never throws because of what a file says.
  */
-export function readCalendarFile(bytes: Uint8Array, options: FileOptions): Promise<FileOutcome> {
-  if (bytes.length > maxBytes) return Promise.resolve({ kind: 'too_large' })
-  if (bytes.length <= largeBytes) return readInSlices(bytes, options)
-  const reading = largeFilesBefore.then(() => readInSlices(bytes, options))
-  // The reading's own caller is told about an error; the files behind it go on.
-  largeFilesBefore = reading.catch(() => undefined)
-  return reading
-}
-
-async function readInSlices(bytes: Uint8Array, options: FileOptions): Promise<FileOutcome> {
+export async function readCalendarFile(pieces: FilePieces, options: FileOptions): Promise<FileOutcome> {
   const pace = new Pace()
+  const turn = new LargeFileTurn()
   try {
-    await pace.begin()
-    const components = await readComponents(bytes, pace)
+    const components = await readComponents(pieces, { pace, turn })
     if (typeof components === 'string') return { kind: components }
+    await pace.begin()
     const file = await readNights(components, options, pace)
     return file ? { kind: 'calendar', file } : { kind: 'too_large' }
   } catch (error) {
     if (error instanceof TooMuchWork) return { kind: 'too_large' }
+    if (error instanceof UnreadableContent) return { kind: 'not_a_calendar' }
     throw error
+  } finally {
+    turn.end()
   }
 }
 
