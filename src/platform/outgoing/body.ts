@@ -103,7 +103,7 @@ class BoundedBytes {
   }
 
   /** Returns the bytes and forgets them. */
-  take(): Uint8Array {
+  take(): Uint8Array<ArrayBuffer> {
     const taken = new Uint8Array(this.buffer.transfer(this.length))
     this.buffer = new ArrayBuffer(0)
     this.length = 0

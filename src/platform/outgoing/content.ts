@@ -34,12 +34,13 @@ export class UnreadableContent extends Error {}
 export class FileContent {
   /** @param encoding null if the bytes are not encoded */
   constructor(
-    private readonly bytes: Uint8Array,
+    private readonly bytes: Uint8Array<ArrayBuffer>,
     private readonly encoding: string | null,
   ) {}
 
   /**
-   * Yields the decoded bytes in pieces, each of which may be used only until the next one is asked for.
+   * Yields the decoded bytes in pieces, each of which may be used only until the next one is asked for. Can be called
+   * once, because the bytes are freed at the end.
    *
    * @throws UnreadableContent at the end of what can be decoded
    */
@@ -52,20 +53,32 @@ export class FileContent {
     for (let start = 0; start < bytes.length; start += pieceBytes) {
       yield bytes.subarray(start, start + pieceBytes)
     }
+    free(bytes)
   }
 }
 
-async function* decoded(bytes: Uint8Array, encoding: string): AsyncGenerator<Uint8Array> {
+async function* decoded(bytes: Uint8Array<ArrayBuffer>, encoding: string): AsyncGenerator<Uint8Array> {
   const open = isKnownEncoding(encoding) ? decoders[encoding] : undefined
   // An empty body is no stream of any encoding.
   if (!open || bytes.length === 0) throw new UnreadableContent()
   const decoder = open(bytes)
   try {
     decoder.end(bytes)
-    yield* decoder
+    for await (const piece of decoder) {
+      yield piece
+      // The decoder goes on in a new buffer once it has filled one.
+      if (piece.length === pieceBytes) free(piece)
+    }
+    // Not if the reader stops early, because the decoder may still be at work on them.
+    free(bytes)
   } catch {
     throw new UnreadableContent()
   } finally {
     decoder.destroy()
   }
+}
+
+/** Frees memory at once, because a garbage collector notices buffers late. */
+function free({ buffer, byteLength }: Uint8Array<ArrayBuffer>): void {
+  if (byteLength === buffer.byteLength) buffer.transfer(0)
 }

@@ -1,10 +1,10 @@
 import { UnreadableContent } from '../../../platform/outgoing/content.ts'
 import { Clocks } from './clocks.ts'
-import { type Components, readComponents, type SkippedEvent } from './components.ts'
+import { type Components, type FilePieces, readComponents, type SkippedEvent } from './components.ts'
 import { numberOf, textOf } from './days.ts'
-import type { CalendarEvent, SkipReason } from './event.ts'
+import { type CalendarEvent, inFull, type SkipReason } from './event.ts'
 import { LargeFileTurn } from './large-files.ts'
-import { busyNights, eventNights, type Nights, type Reading } from './occurrences.ts'
+import { busyNights, eventNights, type Nights, plainNights, type Reading } from './occurrences.ts'
 import { Pace, TooMuchWork } from './pace.ts'
 
 /**
@@ -54,9 +54,6 @@ const maxBlocks = 2000
 /** How many nights count: today's and those up to the 1,095th day ahead. */
 const nightsCounted = 1096
 
-/** The bytes of a file, in pieces of which each is used only until the next one is asked for. */
-export type FilePieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>
-
 /**
  * Reads a file in slices, so that no request waits for it for more than 20 ms, and piece by piece, so that it is never
  * held as a whole. A small file does not wait for a large one. Never throws because of what a file says.
@@ -103,7 +100,8 @@ class Tally {
     }
     if (nights.length > 0) this.blocking += 1
     for (const range of nights) {
-      this.ranges.set(range.start * rangesPerStart + range.end, range)
+      const key = range.start * rangesPerStart + range.end
+      if (!this.ranges.has(key)) this.ranges.set(key, range)
       if (this.isTooLarge) return
     }
   }
@@ -119,7 +117,7 @@ class Tally {
 
 /** Returns null if the file has more blocks than a calendar may have. */
 async function readNights(
-  { calendars, events, busy, skipped, eventsRead, zones, refreshSeconds }: Components,
+  { calendars, plain, events, busy, skipped, eventsRead, zones, refreshSeconds }: Components,
   options: FileOptions,
   pace: Pace,
 ): Promise<CalendarFile | null> {
@@ -128,6 +126,13 @@ async function readNights(
   const reading: Reading = { clocks: new Clocks(calendars, zones, options), window, pace }
   const tally = new Tally(skipped)
   const replacements = replacementsByUid(events)
+  for (let index = 0; index < plain.length; index += 1) {
+    if (pace.isOver()) await pace.rest()
+    const event = plain.at(index)
+    if (event.uid !== null && replacements.has(event.uid)) events.push(inFull(event))
+    else tally.add(event.line, plainNights(event, window))
+    if (tally.isTooLarge) return null
+  }
   for (const event of events) {
     if (pace.isOver()) await pace.rest()
     const found = eventNights(event, replacementsOf(event, replacements), reading)
@@ -149,8 +154,8 @@ async function readNights(
   }
 }
 
-function replacementsByUid(events: CalendarEvent[]): Map<string, CalendarEvent[]> {
-  const byUid = new Map<string, CalendarEvent[]>()
+function replacementsByUid(events: CalendarEvent[]): Map<number, CalendarEvent[]> {
+  const byUid = new Map<number, CalendarEvent[]>()
   for (const event of events) {
     if (event.uid === null || !event.replaces) continue
     const others = byUid.get(event.uid)
@@ -163,7 +168,7 @@ function replacementsByUid(events: CalendarEvent[]): Map<string, CalendarEvent[]
 const none: CalendarEvent[] = []
 
 /** Returns the events that replace occurrences of an event. `METHOD:CANCEL` only cancels events of its own VCALENDAR. */
-function replacementsOf(event: CalendarEvent, byUid: Map<string, CalendarEvent[]>): CalendarEvent[] {
+function replacementsOf(event: CalendarEvent, byUid: Map<number, CalendarEvent[]>): CalendarEvent[] {
   if (event.uid === null || event.replaces || byUid.size === 0) return none
   const all = byUid.get(event.uid) ?? none
   return all.filter(({ calendar }) => calendar === event.calendar || calendar.method !== 'CANCEL')

@@ -56,7 +56,7 @@ test('it makes no difference in which pieces a file comes', async () => {
       expect(whole.events?.blocking).toBe(stays.length)
       expect(await readText(bytes, {}, pieceSize)).toEqual(whole)
     }),
-    { numRuns: runs(50) },
+    runs(50),
   )
 })
 
