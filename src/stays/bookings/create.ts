@@ -205,7 +205,9 @@ async function requireUnits(db: Db, session: Session, inTurn: BookingsInTurn): P
     bookings.map((booking) => ({ roomTypeIds: [booking.room_type_id], days: nightsOf(booking) })),
   )
   const rooms = await roomsOf(db, session, owner_id, inTurn)
-  const calendars = await findRoomCalendars(db, session, owner_id, [...rooms.keys()])
+  const stored = await findRoomCalendars(db, session, owner_id, [...rooms.keys()])
+  // Calendars of which none has been read yet limit nothing.
+  const calendars = new Map([...stored].filter(([, ones]) => ones.some(({ hasBeenRead }) => hasBeenRead)))
   const limited = bookings.filter(({ room_type_id }) => rows.has(room_type_id) || calendars.has(room_type_id))
   if (limited.length === 0) return
   const taken: RoomTypeStay[] = await findActiveStays(db, session, owner_id, {

@@ -112,8 +112,10 @@ export function unitsByNight({ from, to }: Nights, capacity: Capacity): UnitNigh
     const { from: first, to: last } = nightsOf(stay)
     for (const night of within(first, last)) if (isUnknown(night.row, createdAt(stay))) night.booked += 1
   }
-  for (const { date, since } of blockedRoomNights({ from, to }, capacity))
-    for (const night of within(date, date)) if (isUnknown(night.row, since)) night.blocked += 1
+  for (const { offset, since } of blockedRoomNights({ from, to }, capacity)) {
+    const night = nights[offset] as CountedNight
+    if (isUnknown(night.row, since)) night.blocked += 1
+  }
   return nights.map(({ date, available, booked, blocked }) => ({
     date,
     available,
@@ -201,32 +203,50 @@ function isUnknown(row: CountedRow | null, { sequence, at }: Taken): boolean {
   return row.as_of === null ? sequence > row.sequence : at > row.as_of
 }
 
-/** Returns one entry for each night and room that is blocked by anything other than one of our bookings. */
+/**
+ * Returns one entry for each night and room that is blocked by anything other than one of our bookings; `offset` is the
+ * night's place among those asked for.
+ */
 function blockedRoomNights(
   { from, to }: Nights,
   { stays, calendars, today }: Capacity,
-): { date: string; since: Taken }[] {
-  const found: { date: string; since: Taken }[] = []
+): { offset: number; since: Taken }[] {
+  const found: { offset: number; since: Taken }[] = []
   if (calendars.length === 0) return found
-  const first = later(from, today)
   const last = earlier(to, addDays(today, calendarDays))
   const own = recognizeBookings(stays, calendars, today)
+  const counted = { from: Math.max(0, daysBetween(from, today)), to: daysBetween(from, last) }
+  const dates = Array.from({ length: Math.max(0, counted.to + 1) }, (_, offset) => addDays(from, offset))
   for (const { blocks, blockedNights } of calendars) {
-    const foreign = blocks.filter((block) => !own.has(block))
-    for (const date of datesOf(foreign, { from: first, to: last }))
-      found.push({ date, since: blockedSince(blockedNights, date) })
+    const foreign = blocks.filter(
+      (block) => block.start_date <= last && block.end_date > from && !own.has(block),
+    )
+    for (const offset of offsetsOf(foreign, from, counted)) {
+      found.push({ offset, since: blockedSince(blockedNights, dates[offset] as string) })
+    }
   }
   return found
 }
 
-/** Returns the dates between `from` and `to` that at least one of the blocks takes, each once. */
-function datesOf(blocks: RoomBlock[], { from, to }: Nights): Set<string> {
-  const dates = new Set<string>()
-  for (const { start_date, end_date } of blocks) {
-    const end = earlier(end_date, addDays(to, 1))
-    for (let date = later(start_date, from); date < end; date = addDays(date, 1)) dates.add(date)
+/**
+ * Returns the nights that at least one of the blocks takes, each once, as numbers of nights after `start`. A file may have
+ * thousands of long blocks, so the time depends on the nights and not on what the blocks have in common.
+ */
+function offsetsOf(blocks: RoomBlock[], start: string, { from, to }: { from: number; to: number }): number[] {
+  const offsets: number[] = []
+  let next = from
+  for (const { start_date, end_date } of blocks.toSorted(byStart)) {
+    const end = Math.min(daysBetween(start, end_date), to + 1)
+    for (let offset = Math.max(next, daysBetween(start, start_date)); offset < end; offset += 1)
+      offsets.push(offset)
+    next = Math.max(next, end)
   }
-  return dates
+  return offsets
+}
+
+function byStart({ start_date: one }: RoomBlock, { start_date: other }: RoomBlock): number {
+  if (one === other) return 0
+  return one < other ? -1 : 1
 }
 
 /** Returns when a night of a room became blocked. If nobody knows, no row takes it into account. */
@@ -235,10 +255,6 @@ function blockedSince(blockedNights: BlockedNights[], date: string): Taken {
 }
 
 const neverKnown: Taken = { sequence: Number.POSITIVE_INFINITY, at: new Date(8.64e15) }
-
-function later(one: string, other: string): string {
-  return one > other ? one : other
-}
 
 function earlier(one: string, other: string): string {
   return one < other ? one : other

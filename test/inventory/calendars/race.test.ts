@@ -15,14 +15,14 @@ const roundsPerLane = isSoak ? 100 * soakFactor : 6
 const MONGODB_URL = await ownDatabase()
 const environment = { MONGODB_URL, WEBHOOKS_ALLOW_PRIVATE: 'on' }
 const service = await testApp(environment)
-const [reading, booking] = isSoak ? await twoProcesses() : [service.send, service.send]
+const { reading, booking } = isSoak ? await twoProcesses() : { reading: service.send, booking: service.send }
 
 async function twoProcesses() {
   const settings = { ...testEnvironment(environment), LOG_LEVEL: 'silent' }
   const started = await Promise.all([startService(settings), startService(settings)])
   afterAll(() => Promise.all(started.map((one) => one.stop())).then(() => {}))
-  const [one, other] = started.map(({ url }) => sender(fetch, url))
-  return [one as typeof service.send, other as typeof service.send]
+  const [one, other] = started
+  return { reading: sender(fetch, one.url), booking: sender(fetch, other.url) }
 }
 
 interface Round {

@@ -1,7 +1,14 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { findCalendarFacts } from '../../../src/inventory/calendars/store.ts'
 import { setListingStatus } from '../../../src/inventory/listings/store.ts'
 import { testApp } from '../../support/app.ts'
-import { calendarOf, dayFromNow, listingWithCalendars, startCalendarServer } from '../../support/calendars.ts'
+import {
+  type CalendarServer,
+  calendarOf,
+  dayFromNow,
+  listingWithCalendars,
+  startCalendarServer,
+} from '../../support/calendars.ts'
 import { ownDatabase } from '../../support/databases.ts'
 
 /** The service's clock is ahead by as many seconds. */
@@ -336,4 +343,31 @@ test('a check says what a file would block, stores nothing, and refuses what is 
   expect((await check('')).body.error.errors).toMatchObject([{ path: 'text', code: 'invalid' }])
   expect((await check('ä'.repeat(600_000))).body.error.errors).toMatchObject([{ path: 'text', code: 'max' }])
   expect((await check('x'.repeat(3_000_000))).status).toBe(413)
+})
+
+test('the facts about calendars say per host what findings need, without addresses and blocks', async () => {
+  const server = newServer()
+  server.serve('/facts', calendarOf([stayFrom(3, 2)]))
+  const host = await service.actor()
+  const { roomIds, listing_id, room_type_id } = await listingWithCalendars(host, [
+    `${server.url}/facts`,
+    null,
+  ])
+  const facts = () => findCalendarFacts(service.live.db, [host.hostId])
+  await expect.poll(facts).toMatchObject([{ status: 'ok' }])
+  const [{ set_at, read_at, ...rest } = {}] = await facts()
+  expect({ hasTimes: Boolean(set_at && read_at), ...rest }).toEqual({
+    hasTimes: true,
+    owner_id: host.hostId,
+    listing_id,
+    room_type_id,
+    room_id: roomIds[0],
+    is_inactive: false,
+    status: 'ok',
+    error: null,
+    refresh_seconds: null,
+    has_been_read: true,
+    events: { read: 1, blocking: 1, skipped: 0 },
+    conflicts: [],
+  })
 })
