@@ -80,5 +80,5 @@ async function* decoded(bytes: Uint8Array<ArrayBuffer>, encoding: string): Async
 
 /** Frees memory at once, because a garbage collector notices buffers late. */
 function free({ buffer, byteLength }: Uint8Array<ArrayBuffer>): void {
-  if (byteLength === buffer.byteLength) buffer.transfer(0)
+  if (byteLength > 0 && byteLength === buffer.byteLength) buffer.transfer(0)
 }
