@@ -147,15 +147,16 @@ const dueColumns: Record<keyof DueCalendar, 1> & { _id: 0 } = {
   claimable_at: 1,
 }
 
-/** Returns the calendars that have been due for longest, at most `limit`, except those at busy origins. */
+/** Returns the calendars that have been due for longest, at most `limit`, except those of busy origins and hosts. */
 export function findDueCalendars(
   db: Db,
   now: Date,
-  { busyOrigins, limit }: { busyOrigins: string[]; limit: number },
+  { busyOrigins, busyHosts, limit }: { busyOrigins: string[]; busyHosts: number[]; limit: number },
 ): Promise<DueCalendar[]> {
   const filter = {
     claimable_at: { $lte: now },
     ...(busyOrigins.length === 0 ? {} : { origin: { $nin: busyOrigins } }),
+    ...(busyHosts.length === 0 ? {} : { owner_id: { $nin: busyHosts } }),
   }
   return calendarModel(db)
     .collection.find<DueCalendar>(filter, { projection: dueColumns })
