@@ -1,4 +1,5 @@
 import { alarms } from './alarms.ts'
+import { calendarCrowds } from './calendar-crowds.ts'
 import { calendars } from './calendars.ts'
 import { capacity } from './capacity.ts'
 import { costs } from './costs.ts'
@@ -24,6 +25,7 @@ const parts: Record<string, () => Promise<Row[]>> = {
   help,
   alarms,
   calendars,
+  'calendar-crowds': calendarCrowds,
   capacity,
   digest,
   health,
