@@ -25,7 +25,9 @@ const unhurried = [
   'cli/claim-renewal',
   'client/outage',
   'server/traces',
-].map((file) => `test/soak/${file}.test.ts`)
+]
+  .map((file) => `test/soak/${file}.test.ts`)
+  .concat('test/soak/**/*.unhurried.test.ts')
 
 /** The suites of the partners' commands, which `bin/test` runs with the installation's program in Bun. */
 const partners = [
