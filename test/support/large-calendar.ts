@@ -48,3 +48,17 @@ export function largestGzipFile(today: string): Uint8Array<ArrayBuffer> {
   if (sent.length > maxBytes) throw new Error(`The file is sent in ${sent.length} bytes`)
   return sent
 }
+
+/** A file with as many events as a file may have, each of which repeats daily without an end. */
+export function mostRules(): Uint8Array<ArrayBuffer> {
+  const events = Array.from({ length: maxEvents }, (_, index) => {
+    return [
+      'BEGIN:VEVENT',
+      'DTSTART;VALUE=DATE:20200101',
+      `UID:${index}@example.com`,
+      'RRULE:FREQ=DAILY',
+      'END:VEVENT',
+    ].join('\r\n')
+  })
+  return calendarOf(events)
+}
