@@ -19,7 +19,7 @@ test.for([
     }
     const service = await testApp(environment)
     const silent = Array.from({ length: servers }, () => {
-      const server = startCalendarServer(onTestFinished)
+      const server = startCalendarServer((stop) => onTestFinished(() => stop().then(() => {})))
       server.serve('/', () => Bun.sleep(60_000).then(() => new Response()))
       return server
     })
@@ -30,7 +30,7 @@ test.for([
     }
     const requests = () => silent.reduce((sum, { requests: made }) => sum + made.length, 0)
     await expect.poll(requests, { timeout: 10_000 }).toBe(2)
-    const healthy = startCalendarServer(onTestFinished)
+    const healthy = startCalendarServer((stop) => onTestFinished(() => stop().then(() => {})))
     healthy.serve('/', calendarOf([[dayFromNow(5), dayFromNow(8)]]))
     const other = await service.actor()
     const start = performance.now()
