@@ -25,9 +25,7 @@ const unhurried = [
   'cli/claim-renewal',
   'client/outage',
   'server/traces',
-]
-  .map((file) => `test/soak/${file}.test.ts`)
-  .concat('test/soak/**/*.unhurried.test.ts')
+].map((file) => `test/soak/${file}.test.ts`)
 
 /** The suites of the partners' commands, which `bin/test` runs with the installation's program in Bun. */
 const partners = [
