@@ -20,7 +20,7 @@ export async function calendars(): Promise<Row[]> {
   const bytes = new TextEncoder().encode(text)
   const rules = new TextEncoder().encode(fileOfRules())
   const read = async (file: Uint8Array) => {
-    const { kind } = await readCalendarFile(file, { today, country: 'DE' })
+    const { kind } = await readCalendarFile([file], { today, country: 'DE' })
     if (kind !== 'calendar') throw new Error(`The file was read as ${kind}`)
   }
   const memory = await memoryOfFour(bytes)

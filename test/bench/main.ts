@@ -1,4 +1,5 @@
 import { alarms } from './alarms.ts'
+import { calendarCrowds } from './calendar-crowds.ts'
 import { calendarDay } from './calendar-day.ts'
 import { calendars } from './calendars.ts'
 import { capacity } from './capacity.ts'
@@ -26,6 +27,7 @@ const parts: Record<string, () => Promise<Row[]>> = {
   alarms,
   'calendar-day': calendarDay,
   calendars,
+  'calendar-crowds': calendarCrowds,
   capacity,
   digest,
   health,

@@ -1,9 +1,29 @@
 import { type FileOptions, readCalendarFile } from '../../src/inventory/calendars/file/read.ts'
 
-/** Reads a file on 1 December 2026. Blocks are written `start/end`. */
-export async function readText(text: string | Uint8Array, options: Partial<FileOptions> = {}) {
+/** Size of the pieces in which files are read: a few within each event, or those in which large files come. */
+const smallPiece = 61
+const largePiece = 64 * 1024
+
+function* inPieces(bytes: Uint8Array, size: number): Generator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size)
+}
+
+/**
+ * Reads a file on 1 December 2026. Blocks are written `start/end`.
+ *
+ * @param pieceSize size of the pieces in which the reader gets the file, in bytes
+ */
+export async function readText(
+  text: string | Uint8Array,
+  options: Partial<FileOptions> = {},
+  pieceSize = text.length > largePiece ? largePiece : smallPiece,
+) {
   const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text
-  const outcome = await readCalendarFile(bytes, { today: '2026-12-01', country: null, ...options })
+  const outcome = await readCalendarFile(inPieces(bytes, pieceSize), {
+    today: '2026-12-01',
+    country: null,
+    ...options,
+  })
   if (outcome.kind !== 'calendar') return { kind: outcome.kind, blocks: [], skipped: [], events: null }
   const { blocks, skipped, events, refreshSeconds } = outcome.file
   return {

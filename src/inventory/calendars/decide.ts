@@ -268,9 +268,12 @@ function countIn(counts: number[], first: number, last: number): number {
 /** The nights that count, as indexes from 0 (today). Nights outside of it are ignored. */
 class Window {
   private readonly first: number
+  /** The nights as dates, because a decision names each of them many times. */
+  private readonly days: string[]
 
   constructor(today: string) {
     this.first = dayNumber(today)
+    this.days = Array.from({ length: windowNights }, (_, index) => dayAt(this.first + index))
   }
 
   /** Returns the indexes of a range's first and last night that count; the last is before the first if none does. */
@@ -355,6 +358,6 @@ class Window {
   }
 
   private day(index: number): string {
-    return dayAt(this.first + index)
+    return this.days[index] as string
   }
 }

@@ -103,15 +103,16 @@ const dueColumns: Record<keyof DueCalendar, 1> & { _id: 0 } = {
   claimable_at: 1,
 }
 
-/** Returns the calendars that have been due for longest, at most `limit`, except those at busy origins. */
+/** Returns the calendars that have been due for longest, at most `limit`, except those of busy origins and hosts. */
 export function findDueCalendars(
   db: Db,
   now: Date,
-  { busyOrigins, limit }: { busyOrigins: string[]; limit: number },
+  { busyOrigins, busyHosts, limit }: { busyOrigins: string[]; busyHosts: number[]; limit: number },
 ): Promise<DueCalendar[]> {
   const filter = {
     claimable_at: { $lte: now },
     ...(busyOrigins.length === 0 ? {} : { origin: { $nin: busyOrigins } }),
+    ...(busyHosts.length === 0 ? {} : { owner_id: { $nin: busyHosts } }),
   }
   return calendarModel(db)
     .collection.find<DueCalendar>(filter, { projection: dueColumns })
@@ -143,19 +144,22 @@ export async function claimCalendar(
     claimable_at,
   }: Pick<StoredCalendar, 'owner_id' | 'room_id' | 'url' | 'claimable_at'>,
   now: Date,
-): Promise<(StoredCalendar & { claim: string }) | null> {
+): Promise<ClaimedCalendar | null> {
   const claim = crypto.randomUUID()
   const claimed = { claim, claimable_at: new Date(now.getTime() + claimMilliseconds) }
   const found = await calendarModel(db).collection.findOneAndUpdate(
     { owner_id, room_id, url, claimable_at },
     { $set: claimed },
-    { returnDocument: 'after', projection: { _id: 0 } },
+    { returnDocument: 'after', projection: { _id: 0, blocks: 0, nights: 0, missing: 0, skipped: 0 } },
   )
-  return found as (StoredCalendar & { claim: string }) | null
+  return found as ClaimedCalendar | null
 }
 
 /** Names a reading in progress. */
 export type Claimed = Pick<StoredCalendar, 'owner_id' | 'room_id'> & { claim: string }
+
+/** What a reading has to know before it has the file. Its thousands of nights would only take memory meanwhile. */
+export type ClaimedCalendar = Omit<StoredCalendar, 'blocks' | 'nights' | 'missing' | 'skipped'> & Claimed
 
 /** Returns a calendar if the claim is still the reading's own, within a transaction. */
 export function findClaimed(

@@ -1,6 +1,6 @@
 import type * as http from 'node:http'
 import { privateHostOf } from './address.ts'
-import { FileBody, type ReadBody } from './body.ts'
+import { FileBody, noContent, type ReadBody } from './body.ts'
 import {
   AddressError,
   ConnectionError,
@@ -9,6 +9,7 @@ import {
   type Received,
   sendRequest,
 } from './connection.ts'
+import type { FileContent } from './content.ts'
 import { parseRetryAfter } from './retry-after.ts'
 import type { Turn } from './turns.ts'
 
@@ -20,7 +21,6 @@ export interface FileRequest {
   allowsPrivate: boolean
   /** Maximum size of the body as it is sent. */
   maxBytes: number
-  maxDecompressedBytes: number
   /** Time limit for everything from the first name lookup to the end of the body, without the waiting for turns. */
   timeoutMilliseconds: number
   maxRedirects: number
@@ -61,10 +61,10 @@ interface FileAnswered {
   lastModified: string | null
   retryAfterSeconds: number | null
   /**
-   * The decoded body. Empty if the status is not 2xx, or is 206, because a part of a file is not the file; also empty
-   * if the encoding of the content is unknown or broken, so that nothing can be read.
+   * The file. Empty if the status is not 2xx, or is 206, because a part of a file is not the file; also empty if the
+   * encoding of the content is unknown, so that nothing can be read.
    */
-  body: Uint8Array
+  content: FileContent
 }
 
 interface FileFailed {
@@ -103,7 +103,7 @@ export async function fetchFile(request: FileRequest): Promise<FileAnswer> {
     response = { status: head.status, retryAfterSeconds: head.retryAfterSeconds }
     if (body === 'too_large' || body === 'timeout') return failed(body)
     if (body === 'cut') return failed('refused')
-    if (!isRedirect(head.status)) return { kind: 'answered', ...head, body }
+    if (!isRedirect(head.status)) return { kind: 'answered', ...head, content: body }
     const target = redirects < request.maxRedirects ? targetOf(outcome.location, journey.url) : null
     if (!target) return failed('redirect')
     journey.url = target
@@ -126,7 +126,7 @@ function targetOf(location: string | undefined, url: URL): URL | null {
 
 /** A response of which nothing more is read. */
 interface Fetched {
-  head: Omit<FileAnswered, 'kind' | 'body'>
+  head: Omit<FileAnswered, 'kind' | 'content'>
   body: ReadBody | 'timeout'
   location: string | undefined
 }
@@ -186,7 +186,7 @@ function readResponse(message: http.IncomingMessage, request: FileRequest): Resp
       retryAfterSeconds: parseRetryAfter(headers['retry-after']),
     },
     location: headers.location,
-    bodyEnd: hasFile(statusCode) ? new FileBody(message, request).end : ignoreBody(message),
+    bodyEnd: hasFile(statusCode) ? new FileBody(message, request.maxBytes).end : ignoreBody(message),
   }
 }
 
@@ -199,7 +199,7 @@ function hasFile(status: number): boolean {
 async function ignoreBody(message: http.IncomingMessage): Promise<ReadBody> {
   message.on('error', () => {})
   message.socket.destroy()
-  return new Uint8Array()
+  return noContent
 }
 
 /** Longer than the validators of known servers, which are hashes and dates. */

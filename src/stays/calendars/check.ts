@@ -22,7 +22,7 @@ export async function checkFile(
   const country = room_id ? await findCountryOfRoom(db, ownerId, room_id) : null
   if (country === undefined) throw notFound('Room')
   const place = { today: toDay(clock(ownerId)), country: toCountryCode(country) }
-  const read = await readCalendarFile(bytes, place)
+  const read = await readCalendarFile([bytes], place)
   if (read.kind === 'too_large')
     throw tooLarge('"text" must contain at most 10,000 events, which block at most 2,000 ranges of nights')
   if (read.kind === 'not_a_calendar')

@@ -10,9 +10,7 @@ import { toCountryCode } from '../bookings/country.ts'
 
 /** Time limit of a reading, without the waiting for turns at an origin. */
 export const fetchMilliseconds = 20_000
-const mebibyte = 1024 * 1024
-const maxBytes = 2 * mebibyte
-const maxDecompressedBytes = 8 * mebibyte
+const maxBytes = 2 * 1024 * 1024
 const maxRedirects = 3
 /** The whole file is asked for once in this time, because some servers answer 304 for ever. */
 const unconditionalMilliseconds = 24 * 3_600_000
@@ -68,7 +66,6 @@ export async function attemptReading(
     },
     allowsPrivate: config.webhooksAllowPrivate,
     maxBytes,
-    maxDecompressedBytes,
     timeoutMilliseconds: fetchMilliseconds,
     maxRedirects,
     takeTurn,
@@ -116,7 +113,7 @@ async function toAttempt(answer: FileAnswer, { place, isConditional, calendar }:
       lastModified: calendar.last_modified,
     }
   if (answer.status < 200 || answer.status >= 300) return failed('status')
-  const read = await readCalendarFile(answer.body, place)
+  const read = await readCalendarFile(answer.content.pieces(), place)
   if (read.kind !== 'calendar') return failed(read.kind)
   return {
     kind: 'good',

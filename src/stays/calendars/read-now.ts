@@ -2,11 +2,14 @@ import { DomainError } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { StoredCalendar } from '../../inventory/calendars/model.ts'
 import { claimCalendar, findCalendar } from '../../inventory/calendars/store.ts'
+import { type Place, readingPlaces } from './places.ts'
 import { type ReadingContext, readClaimed } from './read-one.ts'
 import { readingTurns, requireReadingTurn, type TurnsContext } from './turns.ts'
 
 /** Least time between two attempts, unless the address is new or the host accepts the file. */
 const pauseMilliseconds = 60_000
+/** Longest time for which a host's wish waits for a place. */
+const placeMilliseconds = 5000
 /** A reading in progress ends within this time, in seconds, unless its process was killed. */
 const inProgressSeconds = 20
 
@@ -34,15 +37,34 @@ export async function readNow(
     throw new DomainError('conflict', 'The listing is inactive, so its calendars are not read')
   if (calendar.is_limited) return
   requireTime(calendar, app.clock(ownerId), accepts)
+  const place = await requirePlace(calendar)
+  try {
+    await readInPlace(app, calendar, accepts)
+  } finally {
+    place.free()
+  }
+}
+
+async function readInPlace(
+  app: ReadingContext & TurnsContext & Pick<AppContext, 'clock'>,
+  calendar: StoredCalendar,
+  accepts: boolean,
+): Promise<void> {
   const turns = readingTurns(app)
   const turn = await requireReadingTurn(turns, calendar.origin)
-  const now = app.clock(ownerId)
+  const now = app.clock(calendar.owner_id)
   const claimed = isClaimed(calendar, now) ? null : await claimCalendar(app.db, calendar, now)
   if (!claimed) {
     turn.giveBack()
     throw beingRead()
   }
   await readClaimed(app, claimed, { turns, turn, accepts })
+}
+
+async function requirePlace(calendar: StoredCalendar): Promise<Place> {
+  const place = await readingPlaces.wait(calendar, placeMilliseconds)
+  if (place) return place
+  throw new DomainError('conflict', 'Too many calendars are being read; try again', [], 1)
 }
 
 function requireTime(calendar: StoredCalendar, now: Date, accepts: boolean): void {

@@ -1,6 +1,5 @@
 import type { AppContext } from '../../http/context.ts'
-import type { StoredCalendar } from '../../inventory/calendars/model.ts'
-import type { Claimed } from '../../inventory/calendars/store.ts'
+import type { ClaimedCalendar } from '../../inventory/calendars/store.ts'
 import { findCalendarPlace } from '../../inventory/listings/calendar-rooms-store.ts'
 import type { OriginTurns, Turn } from '../../platform/outgoing/turns.ts'
 import { type Attempt, attemptReading } from './fetch.ts'
@@ -21,7 +20,7 @@ export interface OneReading {
 /** Reads a claimed calendar once: fetches its file, and stores what has come of it. */
 export async function readClaimed(
   app: ReadingContext,
-  claimed: StoredCalendar & Claimed,
+  claimed: ClaimedCalendar,
   { turns, turn, accepts }: OneReading,
 ): Promise<void> {
   try {

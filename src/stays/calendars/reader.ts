@@ -9,15 +9,14 @@ import {
 } from '../../inventory/calendars/store.ts'
 import { type OriginTurns, type Turn, unlimited } from '../../platform/outgoing/turns.ts'
 import { withTimeoutOrNull } from '../../platform/time-limits.ts'
+import { type Place, readingPlaces } from './places.ts'
 import { type ReadingContext, readClaimed } from './read-one.ts'
 import { readingTurns, type TurnsContext } from './turns.ts'
 
-/** Maximum number of readings at a time in a process, which bounds their memory (decisions §31). */
-const maxAtOnce = 4
 /** Longest pause between two looks at what is due. Another process may have set an address, and read it within a minute. */
 const maxPauseMilliseconds = 30_000
-/** Pause while all that is due is at origins without a free turn. A turn lasts for a second at least. */
-const busyPauseMilliseconds = 1000
+/** Pause while all that is due waits for a turn at its origin, or for a place. */
+const busyPauseMilliseconds = 250
 /** Pause after a look that failed, for example because the database does not respond. */
 const failurePauseMilliseconds = 5000
 /** Number of due calendars that one query returns. */
@@ -33,7 +32,7 @@ const stopMilliseconds = 5000
  * would read a file twice as often as its server was promised.
  *
  * ```text
- *   asleep ── woken, or the next is due ──▶ looking ── a turn at the origin, and a claim ──▶ reading, up to 4 at a time
+ *   asleep ── woken, or the next is due ──▶ looking ── a place, a turn at the origin, and a claim ──▶ reading
  *     ▲                                       │  ▲                                              │
  *     └──────── nothing due, no turn ─────────┘  └──────────────── a reading has ended ─────────┘
  * ```
@@ -94,28 +93,32 @@ export class CalendarReader {
     if (!clockWatch.isSound()) return failurePauseMilliseconds
     const busyOrigins = new Set<string>()
     while (this.mayBegin()) {
-      const sought = { busyOrigins: [...busyOrigins], limit: lookedAtOnce }
-      const due = await findDueCalendars(db, clock(), sought)
+      const due = await findDueCalendars(db, clock(), {
+        busyOrigins: [...busyOrigins, ...readingPlaces.fullOrigins()],
+        busyHosts: readingPlaces.fullHosts(),
+        limit: lookedAtOnce,
+      })
       if (due.length === 0) break
       for (const calendar of due) {
-        if (!this.mayBegin()) break
         if (busyOrigins.has(calendar.origin)) continue
+        const place = readingPlaces.take(calendar)
+        if (!place) continue
         const turn = await this.turnAt(calendar)
-        if (turn) await this.claimAndBegin(calendar, turn)
-        else busyOrigins.add(calendar.origin)
+        if (!turn) busyOrigins.add(calendar.origin)
+        const isBegun = turn !== null && (await this.claimAndBegin(calendar, turn, place))
+        if (!isBegun) place.free()
       }
       if (busyOrigins.size >= maxBusyOrigins) break
     }
-    if (busyOrigins.size > 0) return busyPauseMilliseconds
-    // The end of a reading wakes this process.
-    if (!this.mayBegin()) return maxPauseMilliseconds
+    const isShareFull = readingPlaces.fullHosts().length > 0 || readingPlaces.fullOrigins().length > 0
+    if (busyOrigins.size > 0 || isShareFull || !this.mayBegin()) return busyPauseMilliseconds
     const next = await findNextDue(db)
     if (next === null) return maxPauseMilliseconds
     return Math.max(0, Math.min(next.getTime() - clock().getTime(), maxPauseMilliseconds))
   }
 
   private mayBegin(): boolean {
-    return !this.isStopped && this.inProgress.size < maxAtOnce
+    return !this.isStopped && readingPlaces.hasFree()
   }
 
   private async turnAt({ origin }: DueCalendar): Promise<Turn | null> {
@@ -125,15 +128,17 @@ export class CalendarReader {
     return turn ?? null
   }
 
-  private async claimAndBegin(due: DueCalendar, turn: Turn): Promise<void> {
+  /** Returns false if the calendar is not read by this process after all. */
+  private async claimAndBegin(due: DueCalendar, turn: Turn, place: Place): Promise<boolean> {
     const { db, clock, log } = this.app
     const claimed = await claimCalendar(db, due, clock(due.owner_id)).catch((error) => {
       turn.giveBack()
+      place.free()
       throw error
     })
     if (!claimed) {
       turn.giveBack()
-      return
+      return false
     }
     const { claim, owner_id, room_id, next_read_at } = claimed
     const reading = readClaimed(this.app, claimed, { turns: this.turns, turn, accepts: false })
@@ -142,9 +147,11 @@ export class CalendarReader {
       .finally(() => {
         this.inProgress.delete(claim)
         this.claims.delete(claim)
+        place.free()
         this.wake()
       })
     this.claims.set(claim, { claim, owner_id, room_id, next_read_at })
     this.inProgress.set(claim, reading)
+    return true
   }
 }

@@ -4,7 +4,12 @@ import type { AppContext } from '../../http/context.ts'
 import { type Decision, daysAhead, decide, nightsAfter } from '../../inventory/calendars/decide.ts'
 import { boundedRefresh, dueAfterFailure, dueAfterSuccess } from '../../inventory/calendars/due.ts'
 import type { StoredCalendar } from '../../inventory/calendars/model.ts'
-import { type Claimed, findClaimed, saveReading } from '../../inventory/calendars/store.ts'
+import {
+  type Claimed,
+  type ClaimedCalendar,
+  findClaimed,
+  saveReading,
+} from '../../inventory/calendars/store.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { inTransaction } from '../../platform/mongo/turns/transactions.ts'
 import { findActiveStays } from '../bookings/store.ts'
@@ -40,7 +45,7 @@ const maxConflicts = 20
 /** Stores an attempt. Returns false if the calendar's claim was not the attempt's own any more. */
 export function saveAttempt(
   app: SavingContext,
-  claimed: StoredCalendar & Claimed,
+  claimed: ClaimedCalendar,
   attempt: Attempt,
   judging: Judging,
 ): Promise<boolean> {
@@ -52,7 +57,7 @@ export function saveAttempt(
 
 async function saveFailure(
   { db, clock }: SavingContext,
-  claimed: StoredCalendar & Claimed,
+  claimed: ClaimedCalendar,
   { error, responseStatus, retryAfterSeconds }: FailedAttempt,
 ): Promise<boolean> {
   const now = clock(claimed.owner_id)

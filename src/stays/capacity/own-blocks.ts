@@ -41,26 +41,62 @@ export function recognizeBookings(
   calendars: RoomBlocks[],
   today: string,
 ): Map<RoomBlock, number> {
-  const blocks = distinctBlocks(calendars)
-  const byEnd = Map.groupBy(blocks, ({ end_date }) => end_date)
   const inOrder = stays.toSorted((one, other) => +one.created_at - +other.created_at || one.id - other.id)
   const recognized = new Map<DistinctBlock, number>()
-  const found = new Set<number>()
-  const recognize = (isBooking: (block: DistinctBlock, stay: StayToRecognize) => boolean) => {
-    for (const stay of inOrder) {
-      if (found.has(stay.id)) continue
-      const ending = byEnd.get(stay.checkout_at) ?? []
-      const block = ending.find((one) => !recognized.has(one) && isBooking(one, stay))
-      if (!block) continue
-      recognized.set(block, stay.id)
-      found.add(stay.id)
-    }
-  }
-  recognize(({ start_date }, { checkin_at }) => start_date === checkin_at)
-  recognize(({ start_date }, { checkin_at }) => start_date > checkin_at && start_date <= today)
+  const blocks = distinctBlocks(calendars)
+  const others = recognizeEqual(inOrder, blocks, recognized)
+  recognizeMoved(others, { blocks, recognized, today })
   const byBlock = new Map<RoomBlock, number>()
   for (const [{ same }, bookingId] of recognized) for (const block of same) byBlock.set(block, bookingId)
   return byBlock
+}
+
+/** Recognizes blocks with a booking's dates. Returns the stays that no block is. */
+function recognizeEqual(
+  stays: StayToRecognize[],
+  blocks: DistinctBlock[],
+  recognized: Map<DistinctBlock, number>,
+): StayToRecognize[] {
+  const byDates = Map.groupBy(blocks, ({ start_date, end_date }) => `${start_date}/${end_date}`)
+  // The blocks of each list are taken from its end.
+  for (const equal of byDates.values()) equal.reverse()
+  return stays.filter(({ id, checkin_at, checkout_at }) => {
+    const block = byDates.get(`${checkin_at}/${checkout_at}`)?.pop()
+    if (block) recognized.set(block, id)
+    return !block
+  })
+}
+
+/** Recognizes blocks whose start has moved since, of stays that no block is yet. */
+function recognizeMoved(
+  stays: StayToRecognize[],
+  {
+    blocks,
+    recognized,
+    today,
+  }: { blocks: DistinctBlock[]; recognized: Map<DistinctBlock, number>; today: string },
+): void {
+  const mayHaveMoved = blocks.filter((block) => block.start_date <= today && !recognized.has(block))
+  const byEnd = Map.groupBy(mayHaveMoved, ({ end_date }) => end_date)
+  const latestStarts = new Map<string, string>()
+  for (const { id, checkin_at, checkout_at } of stays) {
+    const ending = byEnd.get(checkout_at)
+    if (!ending) continue
+    // Nearly all stays end here, so that thousands of them and of blocks that end together are not compared one by one.
+    const latest = latestStarts.get(checkout_at) ?? latestStart(ending)
+    latestStarts.set(checkout_at, latest)
+    if (latest <= checkin_at) continue
+    const index = ending.findIndex(({ start_date }) => start_date > checkin_at)
+    const [block] = ending.splice(index, 1) as [DistinctBlock]
+    recognized.set(block, id)
+    if (block.start_date === latest) latestStarts.delete(checkout_at)
+  }
+}
+
+function latestStart(blocks: DistinctBlock[]): string {
+  let latest = ''
+  for (const { start_date } of blocks) if (start_date > latest) latest = start_date
+  return latest
 }
 
 /** Blocks of one room with the same nights, which count as one. */

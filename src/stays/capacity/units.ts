@@ -108,10 +108,7 @@ export function unitsByNight({ from, to }: Nights, capacity: Capacity): UnitNigh
       night.available = row.available
       night.row = row
     }
-  for (const stay of stays) {
-    const { from: first, to: last } = nightsOf(stay)
-    for (const night of within(first, last)) if (isUnknown(night.row, createdAt(stay))) night.booked += 1
-  }
+  countStays(stays, from, nights)
   for (const { offset, since } of blockedRoomNights({ from, to }, capacity)) {
     const night = nights[offset] as CountedNight
     if (isUnknown(night.row, since)) night.blocked += 1
@@ -188,6 +185,43 @@ function newNight(date: string, available: number | null): CountedNight {
   }
 }
 
+/**
+ * Counts stays on the nights, of which the first is `from`. A stay counts on all or none of the nights in a row that one
+ * row covers, so thousands of long stays take no more time than short ones.
+ */
+function countStays(stays: CountedStay[], from: string, nights: CountedNight[]): void {
+  const steps = Array<number>(nights.length + 1).fill(0)
+  const rowEnds = rowEndsOf(nights)
+  for (const stay of stays) {
+    const since = createdAt(stay)
+    const end = Math.min(daysBetween(from, stay.checkout_at), nights.length)
+    let offset = Math.max(0, daysBetween(from, stay.checkin_at))
+    while (offset < end) {
+      const until = Math.min(end, rowEnds[offset] as number)
+      if (isUnknown((nights[offset] as CountedNight).row, since)) {
+        steps[offset] = (steps[offset] as number) + 1
+        steps[until] = (steps[until] as number) - 1
+      }
+      offset = until
+    }
+  }
+  let staying = 0
+  for (const [offset, night] of nights.entries()) {
+    staying += steps[offset] as number
+    night.booked = staying
+  }
+}
+
+/** Returns for each night the place of the first later night that the same row does not cover. */
+function rowEndsOf(nights: CountedNight[]): number[] {
+  const ends = Array<number>(nights.length)
+  for (let offset = nights.length - 1; offset >= 0; offset -= 1) {
+    const isLastOfRow = nights[offset]?.row !== nights[offset + 1]?.row
+    ends[offset] = isLastOfRow || offset === nights.length - 1 ? offset + 1 : (ends[offset + 1] as number)
+  }
+  return ends
+}
+
 /** When something took a unit: its position among the host's changes, and its version or time. */
 interface Taken {
   sequence: number
@@ -222,8 +256,9 @@ function blockedRoomNights(
     const foreign = blocks.filter(
       (block) => block.start_date <= last && block.end_date > from && !own.has(block),
     )
+    const since = new BlockedSince(blockedNights)
     for (const offset of offsetsOf(foreign, from, counted)) {
-      found.push({ offset, since: blockedSince(blockedNights, dates[offset] as string) })
+      found.push({ offset, since: since.of(dates[offset] as string) })
     }
   }
   return found
@@ -250,9 +285,21 @@ function byStart({ start_date: one }: RoomBlock, { start_date: other }: RoomBloc
   return one < other ? -1 : 1
 }
 
-/** Returns when a night of a room became blocked. If nobody knows, no row takes it into account. */
-function blockedSince(blockedNights: BlockedNights[], date: string): Taken {
-  return blockedNights.find(({ from, to }) => from <= date && date <= to) ?? neverKnown
+/** When the nights of a room became blocked. The nights are asked for in ascending order. */
+class BlockedSince {
+  private readonly runs: BlockedNights[]
+  private next = 0
+
+  constructor(blockedNights: BlockedNights[]) {
+    this.runs = blockedNights.toSorted((one, other) => (one.from < other.from ? -1 : 1))
+  }
+
+  /** If nobody knows when a night became blocked, no row takes it into account. */
+  of(date: string): Taken {
+    while (this.next < this.runs.length && (this.runs[this.next] as BlockedNights).to < date) this.next += 1
+    const run = this.runs[this.next]
+    return run && run.from <= date ? run : neverKnown
+  }
 }
 
 const neverKnown: Taken = { sequence: Number.POSITIVE_INFINITY, at: new Date(8.64e15) }

@@ -8,7 +8,7 @@ let most = before
 const timer = setInterval(() => {
   most = Math.max(most, process.memoryUsage.rss())
 }, 2)
-const read = () => readCalendarFile(bytes, { today: '2026-12-01', country: 'DE' })
+const read = () => readCalendarFile([bytes], { today: '2026-12-01', country: 'DE' })
 for (let round = 0; round < 5; round += 1) await Promise.all([read(), read(), read(), read()])
 clearInterval(timer)
 console.log((most - before) / 1024 / 1024)

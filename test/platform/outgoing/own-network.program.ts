@@ -65,13 +65,15 @@ async function outcomeOf(url: string): Promise<string> {
     headers: {},
     allowsPrivate: false,
     maxBytes: 1000,
-    maxDecompressedBytes: 1000,
     timeoutMilliseconds: 20_000,
     maxRedirects: 3,
     ca,
     lookup,
   })
-  return answer.kind === 'answered' ? Buffer.from(answer.body).toString() : `${answer.error} ${answer.status}`
+  if (answer.kind === 'failed') return `${answer.error} ${answer.status}`
+  let text = ''
+  for await (const piece of answer.content.pieces()) text += Buffer.from(piece).toString()
+  return text
 }
 
 const redirectTo = (url: string) =>

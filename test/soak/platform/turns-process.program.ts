@@ -31,7 +31,6 @@ async function fetchForEver(): Promise<never> {
       headers: {},
       allowsPrivate: true,
       maxBytes: 1000,
-      maxDecompressedBytes: 1000,
       timeoutMilliseconds: 20_000,
       maxRedirects: 3,
       takeTurn,

@@ -1,3 +1,4 @@
+import { textOf } from './days.ts'
 import {
   type BusyTimes,
   busyProperties,
@@ -5,10 +6,13 @@ import {
   type CalendarHead,
   type EventLines,
   eventProperties,
+  type PlainEvent,
   readBusyTimes,
   readEvent,
+  readUid,
   type SkipReason,
 } from './event.ts'
+import type { LargeFileTurn } from './large-files.ts'
 import { Lines, maxTextBytes } from './lines.ts'
 import type { Pace } from './pace.ts'
 import { readDuration, readProperty } from './property.ts'
@@ -23,6 +27,8 @@ export interface SkippedEvent {
 /** What a file consists of. */
 export interface Components {
   calendars: CalendarHead[]
+  /** The events that are nothing but ranges of days, and all others. */
+  plain: PlainEvents
   events: CalendarEvent[]
   busy: BusyTimes[]
   skipped: SkippedEvent[]
@@ -33,6 +39,7 @@ export interface Components {
   refreshSeconds: number | null
 }
 
+const maxBytes = 8 * 1024 * 1024
 const maxEvents = 10_000
 /** Dates in lists (`RDATE`, `EXDATE`, `FREEBUSY`) of all events. */
 const maxListedDates = 100_000
@@ -44,28 +51,98 @@ const zoneProperties = new Set(['TZID', 'TZOFFSETTO'])
 /** The components that stand in a VCALENDAR itself, so one that begins ends one whose end is missing. */
 const topNames = new Set(['VEVENT', 'VFREEBUSY', 'VTODO', 'VJOURNAL', 'VTIMEZONE', 'VAVAILABILITY'])
 
+/** The bytes of a file, in pieces of which each is used only until the next one is asked for. */
+export type FilePieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>
+
+/** What a file's components are read with. */
+interface Reading {
+  pace: Pace
+  turn: LargeFileTurn
+}
+
 /** Cuts a file into its components, and reads each event alone, so that a bad one costs one event. */
 export async function readComponents(
-  bytes: Uint8Array,
-  pace: Pace,
+  pieces: FilePieces,
+  { pace, turn }: Reading,
 ): Promise<Components | 'not_a_calendar' | 'too_large'> {
-  const lines = new Lines(bytes)
+  const lines = new Lines()
   const cutter = new Cutter()
+  let bytes = 0
+  for await (const piece of pieces) {
+    bytes += piece.length
+    if (bytes > maxBytes) return 'too_large'
+    await turn.takeIfLarge(bytes)
+    lines.add(piece)
+    const refusal = await takeLines(lines, cutter, pace)
+    if (refusal) return refusal
+  }
+  lines.endFile()
+  const refusal = await takeLines(lines, cutter, pace)
+  if (refusal) return refusal
+  return cutter.isWhole ? cutter.components : 'not_a_calendar'
+}
+
+/** Takes the lines that are whole so far. Returns why the file cannot be used if it cannot. */
+async function takeLines(
+  lines: Lines,
+  cutter: Cutter,
+  pace: Pace,
+): Promise<'not_a_calendar' | 'too_large' | null> {
+  await pace.begin()
   while (lines.advance()) {
     if (pace.isOver()) await pace.rest()
     while (!lines.complete()) await pace.rest()
     const refusal = cutter.take(lines)
     if (refusal) return refusal
   }
-  return cutter.isWhole ? cutter.components : 'not_a_calendar'
+  pace.end()
+  return null
+}
+
+/** Plain events, column by column. */
+export class PlainEvents {
+  private readonly lines: number[] = []
+  private readonly calendars: CalendarHead[] = []
+  private readonly uids: (number | null)[] = []
+  private readonly starts: number[] = []
+  private readonly ends: (number | null)[] = []
+
+  add({ line, calendar, uid, start, end }: PlainEvent): void {
+    this.lines.push(line)
+    this.calendars.push(calendar)
+    this.uids.push(uid)
+    this.starts.push(start)
+    this.ends.push(end)
+  }
+
+  get length(): number {
+    return this.lines.length
+  }
+
+  /** Returns an event by its index, which is below {@link length}. */
+  at(index: number): PlainEvent {
+    return {
+      line: this.lines[index] as number,
+      calendar: this.calendars[index] as CalendarHead,
+      uid: this.uids[index] as number | null,
+      start: this.starts[index] as number,
+      end: this.ends[index] as number | null,
+    }
+  }
 }
 
 /** A component that stands in a VCALENDAR itself. */
 interface Component {
   name: string
   line: number
+  /** The lines that count, except those of which the fields below are all that counts. */
   lines: EventLines
   bytes: number
+  uid: number | null
+  hasUid: boolean
+  /** The day of a `DTSTART` and a `DTEND` that are nothing but dates. */
+  start: number | null
+  end: number | null
 }
 
 /**
@@ -81,6 +158,7 @@ interface Component {
 class Cutter {
   readonly components: Components = {
     calendars: [],
+    plain: new PlainEvents(),
     events: [],
     busy: [],
     skipped: [],
@@ -107,8 +185,8 @@ class Cutter {
   take(lines: Lines): 'not_a_calendar' | 'too_large' | null {
     const name = lines.name()
     if (!this.head) this.isCutOff = isCutOffBeginning(lines)
-    if (name === 'BEGIN') return this.begin(wordOf(lines), lines.number)
-    if (name === 'END') return this.end(wordOf(lines))
+    if (name === 'BEGIN') return this.begin(wordOf(lines, 'BEGIN:VEVENT'), lines.number)
+    if (name === 'END') return this.end(wordOf(lines, 'END:VEVENT'))
     if (this.component) this.takeOfComponent(this.component, name, lines)
     else if (this.head && calendarProperties.has(name)) this.takeOfCalendar(this.head, name, lines)
     return null
@@ -134,7 +212,7 @@ class Cutter {
 
   private newComponent(name: string, line: number): Component {
     this.lines.clear()
-    return { name, line, lines: this.lines, bytes: 0 }
+    return { name, line, lines: this.lines, bytes: 0, uid: null, hasUid: false, start: null, end: null }
   }
 
   private end(name: string): 'too_large' | null {
@@ -180,7 +258,9 @@ class Cutter {
     if (this.inner.length > 0) return
     const counts = component.name === 'VFREEBUSY' ? busyProperties : eventProperties
     const isEvent = component.name === 'VEVENT' || component.name === 'VFREEBUSY'
-    if (isEvent && counts.has(name)) addLine(component, name, lines)
+    if (!isEvent) return
+    if (name === 'UID') takeUid(component, lines)
+    else if (counts.has(name) && !takeDay(component, name, lines)) addLine(component, name, lines)
   }
 
   /** Reads the component that ends here. */
@@ -198,7 +278,7 @@ class Cutter {
   }
 
   private addEvent(component: Component, calendar: CalendarHead): void {
-    const { events, busy, skipped } = this.components
+    const { plain, events, busy, skipped } = this.components
     const { line, lines } = component
     const place = { line, calendar }
     if (component.bytes > maxTextBytes) {
@@ -212,7 +292,15 @@ class Cutter {
       this.listedDates += typeof times === 'string' ? 0 : (times?.stretches.length ?? 0)
       return
     }
-    const event = readEvent(place, lines)
+    const { uid, start, end } = component
+    if (start !== null && lines.size === 0 && calendar.method !== 'CANCEL') {
+      plain.add({ ...place, uid, start, end })
+      return
+    }
+    // Its dates count as its other lines do.
+    if (start !== null) lines.set('DTSTART', [`DTSTART:${compactDay(start)}`])
+    if (end !== null) lines.set('DTEND', [`DTEND:${compactDay(end)}`])
+    const event = readEvent({ ...place, uid }, lines)
     if (typeof event === 'string') skipped.push({ line, reason: event })
     else if (event) {
       events.push(event)
@@ -242,11 +330,41 @@ function addLine(component: Component, name: string, lines: Lines): void {
   else component.lines.set(name, [text])
 }
 
-/** Returns the value of a line as a word in upper case. */
-function wordOf(lines: Lines): string {
+/** The first UID of a component counts. */
+function takeUid(component: Component, lines: Lines): void {
+  if (component.hasUid) return
+  component.hasUid = true
+  component.uid = lines.plainFingerprint('UID')
+  if (component.uid !== null) return
   const text = lines.text()
-  // Nearly all are these two, and need not be cut.
-  if (text === 'BEGIN:VEVENT' || text === 'END:VEVENT') return 'VEVENT'
+  component.bytes += text === null ? maxTextBytes + 1 : text.length
+  component.uid = text === null ? null : readUid(text)
+}
+
+/** Takes the first `DTSTART` or `DTEND` if it is nothing but a date. Returns false for any other line. */
+function takeDay(component: Component, name: string, lines: Lines): boolean {
+  const isStart = name === 'DTSTART'
+  if (!(isStart || name === 'DTEND') || component.lines.has(name)) return false
+  if ((isStart ? component.start : component.end) !== null) return true
+  const day = lines.plainDay(name)
+  if (day === null) return false
+  if (isStart) component.start = day
+  else component.end = day
+  return true
+}
+
+function compactDay(day: number): string {
+  return textOf(day).replaceAll('-', '')
+}
+
+/**
+ * Returns the value of a line as a word in upper case.
+ *
+ * @param usual what nearly all such lines are, which need not become text
+ */
+function wordOf(lines: Lines, usual: string): string {
+  if (lines.is(usual)) return 'VEVENT'
+  const text = lines.text()
   return text === null ? '' : readProperty(text).value.toUpperCase()
 }
 

@@ -1,4 +1,5 @@
 import { daySeconds, lastDay } from './days.ts'
+import { fingerprintOf } from './lines.ts'
 import {
   type Moment,
   type Property,
@@ -38,7 +39,8 @@ export interface CalendarEvent {
   /** The number of the event's first line. */
   line: number
   calendar: CalendarHead
-  uid: string | null
+  /** A number that stands for its UID; null if it has none. */
+  uid: number | null
   /** False if it is cancelled or says that it takes no time. */
   blocks: boolean
   start: Moment
@@ -50,6 +52,37 @@ export interface CalendarEvent {
   replaces: Moment | null
   /** True if it replaces all later occurrences too. */
   replacesLater: boolean
+}
+
+/** What most events are: a range of days, and nothing else that counts. Kept in numbers, because a file may have many. */
+export interface PlainEvent {
+  line: number
+  calendar: CalendarHead
+  uid: number | null
+  /** Its first day and its `DTEND`, as days' numbers. */
+  start: number
+  end: number | null
+}
+
+/** Returns a plain event in full. */
+export function inFull({ line, calendar, uid, start, end }: PlainEvent): CalendarEvent {
+  return {
+    line,
+    calendar,
+    uid,
+    blocks: true,
+    start: dayMoment(start),
+    end: end === null ? null : { moment: dayMoment(end) },
+    rules: none,
+    additions: none,
+    exclusions: none,
+    replaces: null,
+    replacesLater: false,
+  }
+}
+
+function dayMoment(day: number): Moment {
+  return { form: 'date', seconds: day * daySeconds, zone: null }
 }
 
 /** The busy times of a `VFREEBUSY`. */
@@ -70,7 +103,6 @@ export const eventProperties = new Set([
   'RECURRENCE-ID',
   'STATUS',
   'TRANSP',
-  'UID',
 ])
 
 /** The properties of a `VFREEBUSY` that count. */
@@ -80,18 +112,19 @@ export const busyProperties = new Set(['FREEBUSY'])
 export interface EventPlace {
   line: number
   calendar: CalendarHead
+  /** See {@link CalendarEvent}. */
+  uid: number | null
 }
 
 /** Reads an event from its own lines alone, so that a bad one costs nothing else. Returns why it is left out if it is. */
 export function readEvent(
-  { line, calendar }: EventPlace,
+  { line, calendar, uid }: EventPlace,
   lines: EventLines,
 ): CalendarEvent | SkipReason | null {
   const blocks = isBlocking(calendar, lines)
   const replaces = readOnly(lines, 'RECURRENCE-ID')
   // An event that takes nothing is left out only as far as it replaces nothing, and has no reason to be listed.
   if (!blocks && !replaces?.moment) return null
-  const uid = readUid(lines)
   const range = replaces ? parameterOf(replaces.property, 'RANGE') : null
   const replacesLater = range?.toUpperCase() === 'THISANDFUTURE'
   const start = readOnly(lines, 'DTSTART')
@@ -137,7 +170,7 @@ export function readEvent(
 
 /** Reads the busy times of a `VFREEBUSY`: every type but `FREE` is busy in some way (RFC 5545, section 3.2.9). */
 export function readBusyTimes(
-  { line, calendar }: EventPlace,
+  { line, calendar }: Omit<EventPlace, 'uid'>,
   lines: EventLines,
 ): BusyTimes | SkipReason | null {
   if (calendar.method === 'CANCEL') return null
@@ -161,9 +194,10 @@ function wordOf(lines: EventLines, name: string): string | null {
   return text ? readProperty(text).value.toUpperCase() : null
 }
 
-function readUid(lines: EventLines): string | null {
-  const text = lines.get('UID')?.[0]
-  return text ? readProperty(text).value || null : null
+/** Reads a `UID` that is more than a name and a value on one line. Returns null if it is empty. */
+export function readUid(text: string): number | null {
+  const { value } = readProperty(text)
+  return value === '' ? null : fingerprintOf(value.length, (index) => value.charCodeAt(index))
 }
 
 /** Returns null if there is no such property, and a null moment if it cannot be read. */

@@ -1,6 +1,6 @@
 import type { Clocks } from './clocks.ts'
 import { daySeconds, lastDay } from './days.ts'
-import type { BusyTimes, CalendarEvent, CalendarHead, End, SkipReason } from './event.ts'
+import type { BusyTimes, CalendarEvent, CalendarHead, End, PlainEvent, SkipReason } from './event.ts'
 import type { Pace } from './pace.ts'
 import type { Moment } from './property.ts'
 import { periodsOf, type Rule, timeOfDay } from './rule.ts'
@@ -63,6 +63,16 @@ export function busyNights({ stretches, calendar }: BusyTimes, reading: Reading)
     if (found.areTooMany) return 'too_many'
   }
   return found.nights
+}
+
+const noNights: Nights[] = []
+
+/** Returns the nights of a plain event if any of them counts. */
+export function plainNights({ start, end }: PlainEvent, window: Nights): Nights[] | SkipReason {
+  const days = end === null ? 1 : end - start
+  const last = start + Math.max(1, days)
+  if (days < 0 || last > lastDay) return 'dates'
+  return start < window.end && last > window.start ? [{ start, end: last }] : noNights
 }
 
 /**

@@ -36,10 +36,20 @@ export class Pace {
   private sliceBegan = 0
   private spentMilliseconds = 0
 
-  /** Waits for the first slice. */
+  /** Waits for a slice in which the work begins or goes on. */
   async begin(): Promise<void> {
     await nextSlice()
     this.sliceBegan = performance.now()
+  }
+
+  /**
+   * Ends a slice early, so that the time until the next {@link begin} does not count.
+   *
+   * @throws TooMuchWork if the file has had all the time that a file may have
+   */
+  end(): void {
+    this.spentMilliseconds += performance.now() - this.sliceBegan
+    if (this.spentMilliseconds > maxMilliseconds) throw new TooMuchWork()
   }
 
   /**
@@ -57,9 +67,7 @@ export class Pace {
 
   /** Lets requests and other files go first. */
   async rest(): Promise<void> {
-    this.spentMilliseconds += performance.now() - this.sliceBegan
-    if (this.spentMilliseconds > maxMilliseconds) throw new TooMuchWork()
-    await nextSlice()
-    this.sliceBegan = performance.now()
+    this.end()
+    await this.begin()
   }
 }

@@ -102,7 +102,8 @@ function isLetter(character: string | undefined, letter: string): boolean {
   return character?.toUpperCase() === letter
 }
 
-function validDay(year: number, month: number, day: number): number | null {
+/** Returns a day's number, or null if there is no such day. The month is from 1 to 12. */
+export function validDay(year: number, month: number, day: number): number | null {
   if (year < 1 || month < 1 || month > 12) return null
   if (day < 1 || day > daysInMonth(year, month)) return null
   return dayNumber(year, month, day)

@@ -1,8 +1,10 @@
+import { UnreadableContent } from '../../../platform/outgoing/content.ts'
 import { Clocks } from './clocks.ts'
-import { type Components, readComponents, type SkippedEvent } from './components.ts'
+import { type Components, type FilePieces, readComponents, type SkippedEvent } from './components.ts'
 import { numberOf, textOf } from './days.ts'
-import type { CalendarEvent, SkipReason } from './event.ts'
-import { busyNights, eventNights, type Nights, type Reading } from './occurrences.ts'
+import { type CalendarEvent, inFull, type SkipReason } from './event.ts'
+import { LargeFileTurn } from './large-files.ts'
+import { busyNights, eventNights, type Nights, plainNights, type Reading } from './occurrences.ts'
 import { Pace, TooMuchWork } from './pace.ts'
 
 /**
@@ -48,41 +50,29 @@ export interface FileOptions {
   country: string | null
 }
 
-const maxBytes = 8 * 1024 * 1024
 const maxBlocks = 2000
 /** How many nights count: today's and those up to the 1,095th day ahead. */
 const nightsCounted = 1096
 
-/** Files above this size are read one after another, so that several at once do not take several times the memory. */
-const largeBytes = 256 * 1024
-
-/** Ends when the large files that came before are read. */
-let largeFilesBefore: Promise<unknown> = Promise.resolve()
-
 /**
- * Reads a file in slices, so that no request waits for it for more than 20 ms. A small file does not wait for a large one.
- * Never throws because of what a file says.
+ * Reads a file in slices, so that no request waits for it for more than 20 ms, and piece by piece, so that it is never
+ * held as a whole. A small file does not wait for a large one. Never throws because of what a file says.
  */
-export function readCalendarFile(bytes: Uint8Array, options: FileOptions): Promise<FileOutcome> {
-  if (bytes.length > maxBytes) return Promise.resolve({ kind: 'too_large' })
-  if (bytes.length <= largeBytes) return readInSlices(bytes, options)
-  const reading = largeFilesBefore.then(() => readInSlices(bytes, options))
-  // The reading's own caller is told about an error; the files behind it go on.
-  largeFilesBefore = reading.catch(() => undefined)
-  return reading
-}
-
-async function readInSlices(bytes: Uint8Array, options: FileOptions): Promise<FileOutcome> {
+export async function readCalendarFile(pieces: FilePieces, options: FileOptions): Promise<FileOutcome> {
   const pace = new Pace()
+  const turn = new LargeFileTurn()
   try {
-    await pace.begin()
-    const components = await readComponents(bytes, pace)
+    const components = await readComponents(pieces, { pace, turn })
     if (typeof components === 'string') return { kind: components }
+    await pace.begin()
     const file = await readNights(components, options, pace)
     return file ? { kind: 'calendar', file } : { kind: 'too_large' }
   } catch (error) {
     if (error instanceof TooMuchWork) return { kind: 'too_large' }
+    if (error instanceof UnreadableContent) return { kind: 'not_a_calendar' }
     throw error
+  } finally {
+    turn.end()
   }
 }
 
@@ -110,7 +100,8 @@ class Tally {
     }
     if (nights.length > 0) this.blocking += 1
     for (const range of nights) {
-      this.ranges.set(range.start * rangesPerStart + range.end, range)
+      const key = range.start * rangesPerStart + range.end
+      if (!this.ranges.has(key)) this.ranges.set(key, range)
       if (this.isTooLarge) return
     }
   }
@@ -126,7 +117,7 @@ class Tally {
 
 /** Returns null if the file has more blocks than a calendar may have. */
 async function readNights(
-  { calendars, events, busy, skipped, eventsRead, zones, refreshSeconds }: Components,
+  { calendars, plain, events, busy, skipped, eventsRead, zones, refreshSeconds }: Components,
   options: FileOptions,
   pace: Pace,
 ): Promise<CalendarFile | null> {
@@ -135,6 +126,13 @@ async function readNights(
   const reading: Reading = { clocks: new Clocks(calendars, zones, options), window, pace }
   const tally = new Tally(skipped)
   const replacements = replacementsByUid(events)
+  for (let index = 0; index < plain.length; index += 1) {
+    if (pace.isOver()) await pace.rest()
+    const event = plain.at(index)
+    if (event.uid !== null && replacements.has(event.uid)) events.push(inFull(event))
+    else tally.add(event.line, plainNights(event, window))
+    if (tally.isTooLarge) return null
+  }
   for (const event of events) {
     if (pace.isOver()) await pace.rest()
     const found = eventNights(event, replacementsOf(event, replacements), reading)
@@ -156,8 +154,8 @@ async function readNights(
   }
 }
 
-function replacementsByUid(events: CalendarEvent[]): Map<string, CalendarEvent[]> {
-  const byUid = new Map<string, CalendarEvent[]>()
+function replacementsByUid(events: CalendarEvent[]): Map<number, CalendarEvent[]> {
+  const byUid = new Map<number, CalendarEvent[]>()
   for (const event of events) {
     if (event.uid === null || !event.replaces) continue
     const others = byUid.get(event.uid)
@@ -170,7 +168,7 @@ function replacementsByUid(events: CalendarEvent[]): Map<string, CalendarEvent[]
 const none: CalendarEvent[] = []
 
 /** Returns the events that replace occurrences of an event. `METHOD:CANCEL` only cancels events of its own VCALENDAR. */
-function replacementsOf(event: CalendarEvent, byUid: Map<string, CalendarEvent[]>): CalendarEvent[] {
+function replacementsOf(event: CalendarEvent, byUid: Map<number, CalendarEvent[]>): CalendarEvent[] {
   if (event.uid === null || event.replaces || byUid.size === 0) return none
   const all = byUid.get(event.uid) ?? none
   return all.filter(({ calendar }) => calendar === event.calendar || calendar.method !== 'CANCEL')

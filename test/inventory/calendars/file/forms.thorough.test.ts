@@ -44,6 +44,22 @@ const form = fc.record({
   isReversed: fc.boolean(),
 })
 
+test('it makes no difference in which pieces a file comes', async () => {
+  const files = fc.array(stay, { minLength: 1, maxLength: 4 })
+  await fc.assert(
+    fc.asyncProperty(files, form, fc.integer({ min: 1, max: 40 }), async (stays, how, pieceSize) => {
+      const lines = calendarOf(...stays.map((one) => eventOf(...linesOf(one)))).split('\r\n')
+      const mark = how.hasMark ? [0xef, 0xbb, 0xbf] : []
+      const folded = lines.flatMap((line) => fold(line, how.widths, how.lineEnd))
+      const bytes = new Uint8Array([...mark, ...folded])
+      const whole = await readText(bytes, {}, bytes.length)
+      expect(whole.events?.blocking).toBe(stays.length)
+      expect(await readText(bytes, {}, pieceSize)).toEqual(whole)
+    }),
+    runs(50),
+  )
+})
+
 test('folds, line ends, blank lines, a byte order mark, the case of names and the order of lines change nothing', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(stay, { minLength: 1, maxLength: 8 }), form, async (stays, how) => {

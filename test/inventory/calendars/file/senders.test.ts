@@ -102,7 +102,7 @@ const senders = [
 test.each(senders)('a file as $name writes it blocks what its dates say ($country)', async (sender) => {
   const { name, country, blocks, events, skipped = [], refreshSeconds = null } = sender
   const bytes = await Bun.file(new URL(`../../../../fixtures/calendars/${name}.ics`, import.meta.url)).bytes()
-  const outcome = await readCalendarFile(bytes, { today: '2026-12-01', country })
+  const outcome = await readCalendarFile([bytes], { today: '2026-12-01', country })
   const expected = blocks.map((block) => {
     const [start_date, end_date] = block.split('/')
     return { start_date, end_date }
