@@ -476,7 +476,7 @@ test.concurrent.for([
   ['a body that stops', reply('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nBEG'), 200],
 ] as const)(
   '%s ends with the time limit, and the connection is closed',
-  async ([, answer, status], { onTestFinished }) => {
+  async ([, answer, status], { expect, onTestFinished }) => {
     const { url, sockets } = await serve(onTestFinished, answer ?? (() => {}))
     const named = new URL(url)
     if (!answer) named.hostname = 'slow.example.com'
