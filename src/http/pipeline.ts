@@ -152,9 +152,9 @@ function allow(
   { request, params }: Arrival,
   { key }: Authorization,
 ): string | undefined {
-  // Seeded defect: a key does what it has no permission for
+  // If this breaks: a key does what it has no permission for
   requirePermission(access.permission, key.permissions)
-  // Seeded defect: a process whose clock is wrong gives versions
+  // If this breaks: a process whose clock is wrong gives versions
   if (isWrite(request)) app.clockWatch.requireSound()
   if (access.provider) requireProvider(params?.provider)
   return access.idempotent ? readIdempotencyKey(request.headers) : undefined

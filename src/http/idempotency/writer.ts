@@ -149,7 +149,7 @@ export class Writer<Input, Request, Result> {
       const result = results[index] as Result
       const response = respond(result)
       written.push({ result, response })
-      // Seeded defect: a request with an Idempotency-Key is carried out again
+      // If this breaks: a request with an Idempotency-Key is carried out again
       if (claim) stored.push(toStored(app, claim, response))
     }
     if (stored.length > 0) await saveResponses(app.db, session, stored)

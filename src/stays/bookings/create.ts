@@ -162,7 +162,7 @@ async function createBookings(
     messages: requests.filter(({ message }) => message !== null).length,
   })
   const guests = drafts.map(({ user_id }) => user_id)
-  // Seeded defect: a guest whose erasure has begun gets a booking
+  // If this breaks: a guest whose erasure has begun gets a booking
   if (tick.hasErasures) await requireNotErased(db, session, ownerId, guests)
   const bookings = requests.map(({ draft, trace }, index) => ({
     ...draft,
@@ -227,7 +227,7 @@ async function requireUnits(db: Db, session: Session, inTurn: BookingsInTurn): P
       today: toDay(booking.created_at),
     })
     if (night) throw invalidField('checkin_at', `No unit of the room type is left on ${night}`, 'unavailable')
-    // Seeded defect: bookings of one transaction do not count for each other
+    // If this breaks: bookings of one transaction do not count for each other
     taken.push(booking)
   }
 }
