@@ -4,7 +4,6 @@ import { toErrorResponse } from './answer/error-response.ts'
 import { sendEnvelope } from './answer/send.ts'
 import { authorize, rateLimitHeaders } from './authorization.ts'
 import type { AppContext, Authorization } from './context.ts'
-import type { WriteAnswer, Writer } from './idempotency/writer.ts'
 import { readJsonObject } from './input/body.ts'
 import { clientAddress, requireNetwork } from './input/client-address.ts'
 import { readIdempotencyKey } from './input/idempotency-key.ts'
@@ -26,6 +25,7 @@ import type {
   Unchecked,
   Visit,
 } from './request.ts'
+import type { WriteAnswer, Writer } from './writer.ts'
 
 /** A route as the pipeline serves it. */
 export interface Route {

@@ -1,7 +1,7 @@
 import type { CommandStartedEvent } from 'mongodb'
 import { expect, test } from 'vitest'
-import { Writer } from '../../src/http/idempotency/writer.ts'
 import { alone, batch } from '../../src/http/write.ts'
+import { Writer } from '../../src/http/writer.ts'
 import type { Session } from '../../src/platform/mongo/connection.ts'
 import { lockModel } from '../../src/platform/mongo/turns/locks.ts'
 import { inTransaction } from '../../src/platform/mongo/turns/transactions.ts'

@@ -16,7 +16,7 @@ import { busy, isDuplicate, isPoolFull } from '../errors.ts'
 /*
  * The service has three doors into a transaction:
  *
- *   a route's declared write    for what a request asks for. The pipeline's writer (http/idempotency) carries it out, with
+ *   a route's declared write    for what a request asks for. The pipeline's writer (http/writer.ts) carries it out, with
  *                               the response in the same transaction; those that may share a turn go through `Batches`.
  *   inTransaction               for every other change: a route's without a stored response, and whatever no request asks
  *                               for, such as a job's
