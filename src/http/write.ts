@@ -5,7 +5,7 @@ import { inTransaction, type Traced } from '../platform/mongo/turns/transactions
 /** A kind of write, which is declared once beside its feature. */
 export type Write<App, Input, Request, Result> =
   | SharedWrite<App, Input, Request, Result>
-  | LoneWrite<App, Input, Request, Result>
+  | SingleWrite<App, Input, Request, Result>
 
 /** What happens before the turn of a write. */
 interface Preparation<App, Input, Request> {
@@ -26,7 +26,7 @@ export interface SharedWrite<App, Input, Request, Result> extends Preparation<Ap
 }
 
 /** Writes of which each has a transaction of its own. */
-export interface LoneWrite<App, Input, Request, Result> extends Preparation<App, Input, Request> {
+export interface SingleWrite<App, Input, Request, Result> extends Preparation<App, Input, Request> {
   isShared: false
   /** Writes a request within a transaction. May run more than once. */
   write(app: App, session: Session, ownerId: number, request: Traced<Request>): Promise<Result>
@@ -48,9 +48,9 @@ export function batch<Preparing, Writing, Input, Request, Result>(
 }
 
 /** Declares writes of which each has a transaction of its own. */
-export function alone<Preparing, Writing, Input, Request, Result>(
-  declared: Declared<LoneWrite<Writing, Input, Request, Result>, Preparing, Input, Request>,
-): LoneWrite<Preparing & Writing, Input, Request, Result> {
+export function single<Preparing, Writing, Input, Request, Result>(
+  declared: Declared<SingleWrite<Writing, Input, Request, Result>, Preparing, Input, Request>,
+): SingleWrite<Preparing & Writing, Input, Request, Result> {
   return { ...declared, isShared: false }
 }
 
