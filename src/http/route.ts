@@ -128,7 +128,7 @@ export function routes<const Prefix extends string = ''>(
       const { query, body, check, current, response, detail } = spec
       const isWriting = typeof handler !== 'function'
       const access: Access = isWriting ? { ...spec.access, idempotent: true } : spec.access
-      const handle = isWriting ? { writer: writerOf(handler.write as AnyWrite), answer: handler } : handler
+      const serving = isWriting ? { writer: writerOf(handler.write as AnyWrite), answer: handler } : handler
       const route = {
         operationId: detail.operationId,
         access,
@@ -137,7 +137,7 @@ export function routes<const Prefix extends string = ''>(
         body,
         check,
         current,
-        handle,
+        handler: serving,
         requirePromised: promiseOf(response),
       }
       declared.push({
