@@ -86,7 +86,7 @@ export class Writer<Input, Request, Result> {
   ): Promise<Envelope | Response> {
     const { app } = this
     const { idempotencyKey, body } = request.sent
-    if (idempotencyKey === undefined) return this.write(request, answer, null)
+    if (idempotencyKey === undefined) return this.prepareAndWrite(request, answer, null)
     // The hashes are keyed because a body may contain a password.
     const fingerprints = app.secrets.fingerprints(stringify(body) ?? '')
     const [fingerprint = ''] = fingerprints
@@ -94,7 +94,7 @@ export class Writer<Input, Request, Result> {
     const earlier = await findStoredResponse(app.db, claim, app.clock(claim.owner_id))
     if (earlier) return replay(request, earlier, fingerprints)
     try {
-      return await this.write(request, answer, claim)
+      return await this.prepareAndWrite(request, answer, claim)
     } catch (error) {
       if (isUnreachable(error) || isPoolFull(error)) throw error
       // An identical request may have finished first, and its response or its changes may have made this request fail.
@@ -106,7 +106,7 @@ export class Writer<Input, Request, Result> {
   }
 
   /** Prepares a write and carries it out at its turn. Writes nothing if an identical request finishes first. */
-  private async write<R extends WritingRequest, Envelope extends object>(
+  private async prepareAndWrite<R extends WritingRequest, Envelope extends object>(
     request: R,
     answer: WriteAnswer<R, Input, Result, Envelope>,
     claim: NewClaim,

@@ -100,7 +100,7 @@ export class Batches<Shared, Request, Result> {
 
   constructor(
     private readonly db: Db,
-    private readonly write: WriteTogether<Shared, Request, Result>,
+    private readonly writeRequests: WriteTogether<Shared, Request, Result>,
   ) {}
 
   /**
@@ -116,7 +116,7 @@ export class Batches<Shared, Request, Result> {
       const member: Member<Request, Result> = {
         request: traced,
         writeOnItsOwn: AsyncLocalStorage.bind(async (session: Session) => {
-          const [result] = await this.write(session, shared, [traced])
+          const [result] = await this.writeRequests(session, shared, [traced])
           return result as Result
         }),
         outcome: Promise.withResolvers(),
@@ -147,7 +147,9 @@ export class Batches<Shared, Request, Result> {
   private async writeTogether({ shared, members }: Batch<Shared, Request, Result>): Promise<void> {
     const requests = members.map(({ request }) => request)
     try {
-      const results = await runTransaction(this.db, (session) => this.write(session, shared, requests))
+      const results = await runTransaction(this.db, (session) =>
+        this.writeRequests(session, shared, requests),
+      )
       for (const [index, { outcome }] of members.entries()) outcome.resolve(results[index] as Result)
     } catch (error) {
       if (members.length === 1 || !isRefusal(error)) throw error
