@@ -43,7 +43,7 @@ export const newBookings = batch({ queue: hostQueue, prepare: prepareBooking, wr
 /**
  * Prepares to create a booking for a host, along with the guest's first message if the input contains a message:
  *
- * 1. `requireParts` finds the guest, the listing and the room type, or says what is wrong with their ids.
+ * 1. The guest and the listing are looked up. `requireParts` says what is wrong with the ids, if anything is.
  * 2. `draftOf` computes the price.
  * 3. `createBookings` writes the booking, together with the host's other new bookings that wait for the same turn.
  *
