@@ -2,7 +2,7 @@ import { DomainError, type Problem, rateLimited } from '../core/errors.ts'
 import { type Access, deprecationHeaders } from './access.ts'
 import { toErrorResponse } from './answer/error-response.ts'
 import { sendEnvelope } from './answer/send.ts'
-import { authorize, rateLimitHeaders } from './authorization.ts'
+import { identifyKey, rateLimitHeaders } from './authorization.ts'
 import type { AppContext, Authorization } from './context.ts'
 import { readJsonObject } from './input/body.ts'
 import { clientAddress, requireNetwork } from './input/client-address.ts'
@@ -107,7 +107,7 @@ async function identify(
     isUnauthenticated: false,
   }
   facts.served = served
-  const authorization = await authorize(app, { headers: request.headers, served, window: access.window })
+  const authorization = await identifyKey(app, { headers: request.headers, served, window: access.window })
   app.usage.track(authorization.key.id, address, app.clock())
   app.metrics.countDecision(authorization.allowed, authorization.revision !== null)
   Object.assign(set.headers, rateLimitHeaders(authorization))
