@@ -5,9 +5,9 @@ const root = join(import.meta.dirname, '../..')
 
 /** The tests that a change calls for, in the order in which `bin/test quick` runs them. */
 export interface Nearest {
-  /** Changed tests, and those in the folders that mirror the changed sources and documents. */
+  /** Changed tests, that of the marked lines, and those in the folders that mirror the changed sources and documents. */
   near: string[]
-  /** Tests of all routes and of all sources, if the change may concern them. */
+  /** Tests of all routes, if the change may concern them. */
   shared: string[]
   /** Tests of what is changed along with the sources: the client, examples of deployment, programs. */
   far: string[]
@@ -52,11 +52,14 @@ const mirrors: [prefix: RegExp, folder: string][] = [
 export function nearestTests(changed: string[]): Nearest {
   const isFar = (path: string) => !/^(src|cli|test|docs)\//.test(path)
   const own = changed.filter((path) => path.endsWith('.test.ts')).flatMap(testsOf)
-  const near = new Set(own.concat(changed.filter((path) => !isFar(path)).flatMap(testsOf)))
+  // It takes a second, and any change of the sources can move or copy a line that it looks for.
+  const ofSources = changed.some((path) => /^(src|cli|client\/src)\//.test(path))
+    ? ['test/defects.test.ts']
+    : []
+  const near = new Set(own.concat(ofSources, changed.filter((path) => !isFar(path)).flatMap(testsOf)))
   const shared = new Set<string>()
   if (changed.some((path) => routeFiles.some((file) => file.test(path))))
     for (const test of ofEveryRoute) shared.add(test)
-  if (changed.some((path) => /^(src|cli|client\/src)\//.test(path))) shared.add('test/defects.test.ts')
   const far = new Set(changed.filter(isFar).flatMap(testsOf))
   return {
     near: [...near.difference(shared)],
