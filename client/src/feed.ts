@@ -155,7 +155,7 @@ export class Feed<T extends { version: string }> implements AsyncIterable<T> {
       const start = Date.now()
       const { data, meta, response } = await this.read(checkpoint)
       const items = this.source.itemsOf(data)
-      // Seeded defect: a poll repeats a feed that does not move forward, for ever
+      // If this breaks: a poll repeats a feed that does not move forward, for ever
       requireForward(items, checkpoint)
       const last = items.at(-1)
       if (last) {

@@ -126,7 +126,7 @@ export class HostChanges implements Changes {
     )
     if (moved.some((counter) => this.watchers.has(nameOf(ownerId, counter))))
       this.known.set(ownerId, { ...known, ...clock })
-    // Seeded defect: a change wakes nobody who waits for it
+    // If this breaks: a change wakes nobody who waits for it
     for (const counter of moved) this.wake(ownerId, counter, 'moved')
   }
 

@@ -223,7 +223,7 @@ async function advance(
 ): Promise<HostClock> {
   const clock = await update(db, session, ownerId, {
     $inc: {
-      // Seeded defect: two changes of a host get the same version
+      // If this breaks: two changes of a host get the same version
       ...counters,
       sequence,
     },

@@ -37,11 +37,11 @@ interface Unauthorized {
 }
 
 /**
- * Authorizes and counts a request. A failed authentication counts against the client's address.
+ * Identifies the key of a request and counts the request. A failed authentication counts against the client's address.
  *
  * @throws DomainError `auth`, or `rate_limit` if too many requests from the address have failed
  */
-export async function authorize(
+export async function identifyKey(
   { rateLimiter, config, authorizer, keyLookUps, clock }: AppContext,
   { headers, served, window = 'default' }: Unauthorized,
 ): Promise<Authorization> {

@@ -25,7 +25,7 @@ export function loggedPath(route: string, path: string): string {
 }
 
 function shownParameter(name: string, value: string): string {
-  // Seeded defect: the log shows what was sent in a path
+  // If this breaks: the log shows what was sent in a path
   return (parameterFormats[name] ?? isIdText)(value) ? value : '…'
 }
 
@@ -34,7 +34,7 @@ function shownParameter(name: string, value: string): string {
  * any field name, even a secret (decisions §27).
  */
 export function shownFieldPath(path: string): string {
-  // Seeded defect: an API key is shown as the name of an unknown field
+  // If this breaks: an API key is shown as the name of an unknown field
   const isShown = path.length <= 64 && /^[\w.]+$/.test(path) && !mayContainApiKey(path)
   return isShown ? path : '…'
 }

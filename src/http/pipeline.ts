@@ -2,9 +2,8 @@ import { DomainError, type Problem, rateLimited } from '../core/errors.ts'
 import { type Access, deprecationHeaders } from './access.ts'
 import { toErrorResponse } from './answer/error-response.ts'
 import { sendEnvelope } from './answer/send.ts'
-import { authorize, rateLimitHeaders } from './authorization.ts'
+import { identifyKey, rateLimitHeaders } from './authorization.ts'
 import type { AppContext, Authorization } from './context.ts'
-import type { WriteAnswer, Writer } from './idempotency/writer.ts'
 import { readJsonObject } from './input/body.ts'
 import { clientAddress, requireNetwork } from './input/client-address.ts'
 import { readIdempotencyKey } from './input/idempotency-key.ts'
@@ -26,6 +25,7 @@ import type {
   Unchecked,
   Visit,
 } from './request.ts'
+import type { WriteAnswer, Writer } from './writer.ts'
 
 /** A route as the pipeline serves it. */
 export interface Route {
@@ -36,13 +36,13 @@ export interface Route {
   body: RequestSchema | undefined
   check: ((request: Unchecked) => Problem[]) | undefined
   current: ((request: Unchecked) => Promise<unknown>) | undefined
-  handle: Handle | DeclaredWrite
+  handler: Handler | DeclaredWrite
   /** @throws Error if the documentation does not promise such an answer with this status: a bug in the service */
   requirePromised: (status: number, answer: object) => void
 }
 
 /** Answers a request that the pipeline has accepted. */
-type Handle = (request: Accepted) => Answer | Promise<Answer>
+type Handler = (request: Accepted) => Answer | Promise<Answer>
 
 /** A write that a route declares in place of a function. */
 interface DeclaredWrite {
@@ -57,8 +57,8 @@ export type Answer = object | Response
  * Serves the requests of one route, from their arrival to their answer, in the order of decisions §1. Every route below
  * `/v1` and `/sandbox` is served by this function alone: whatever is refused, is refused here, before the handler runs.
  *
- *     identify ──> admit ──> allow ──> open ──> readInput ──> handle ──> send ──> (record)
- *         └──────────┴─────────┴────────┴───────────┴────────────┴──> refuse ──┘
+ *     identify ──> admit ──> allow ──> findCaller ──> readInput ──> handle ──> send ──> (record)
+ *         └──────────┴─────────┴───────────┴──────────────┴────────────┴──> refuse ──┘
  *
  * The last step, once the response has been sent, is the only one outside: it also records requests that no route takes,
  * so Elysia calls it (`answer/record.ts`). Whatever it records, the steps note in the request's facts.
@@ -73,7 +73,7 @@ export function serve(app: AppContext, route: Route): (arrival: Arrival) => Prom
       const visit = meet(app, route, arrival, authorization)
       await admit(arrival, authorization, visit)
       const idempotencyKey = allow(app, route, arrival, authorization)
-      const caller = await open(app, arrival, authorization, visit)
+      const caller = await findCaller(app, arrival, authorization, visit)
       const accepted = await readInput(app, route, arrival, { caller, idempotencyKey })
       const answer = await handle(route, accepted, visit)
       return await send(app, route, arrival, answer)
@@ -107,7 +107,7 @@ async function identify(
     isUnauthenticated: false,
   }
   facts.served = served
-  const authorization = await authorize(app, { headers: request.headers, served, window: access.window })
+  const authorization = await identifyKey(app, { headers: request.headers, served, window: access.window })
   app.usage.track(authorization.key.id, address, app.clock())
   app.metrics.countDecision(authorization.allowed, authorization.revision !== null)
   Object.assign(set.headers, rateLimitHeaders(authorization))
@@ -152,16 +152,19 @@ function allow(
   { request, params }: Arrival,
   { key }: Authorization,
 ): string | undefined {
-  // Seeded defect: a key does what it has no permission for
+  // If this breaks: a key does what it has no permission for
   requirePermission(access.permission, key.permissions)
-  // Seeded defect: a process whose clock is wrong gives versions
+  // If this breaks: a process whose clock is wrong gives versions
   if (isWrite(request)) app.clockWatch.requireSound()
   if (access.provider) requireProvider(params?.provider)
   return access.idempotent ? readIdempotencyKey(request.headers) : undefined
 }
 
-/** Returns who sends the request, and whose data it is about: the host's, or those of the key's sandbox. */
-async function open(
+/**
+ * Returns who sends the request, and whose data it is about: the host's, or those of the key's sandbox, which is opened for
+ * its first request.
+ */
+async function findCaller(
   app: AppContext,
   { facts }: Arrival,
   { key, host }: Authorization,
@@ -246,9 +249,9 @@ function unlessMissing(error: unknown): undefined {
  * store the response, commit. Checks that the answer is what the route's documentation promises.
  */
 async function handle(route: Route, accepted: Accepted, visit: Visit | undefined): Promise<Answer> {
-  const { handle } = route
+  const { handler } = route
   const run = async () =>
-    typeof handle === 'function' ? handle(accepted) : handle.writer.answer(accepted, handle.answer)
+    typeof handler === 'function' ? handler(accepted) : handler.writer.answer(accepted, handler.answer)
   const answer = visit && isWrite(accepted.request) ? await visit.write(run, accepted.sent.body) : await run()
   if (!(answer instanceof Response)) route.requirePromised(Number(accepted.set.status ?? 200), answer)
   return answer

@@ -5,13 +5,13 @@ import type { Problem } from '../core/errors.ts'
 import type { Access } from './access.ts'
 import { documentAccess } from './answer/route-documentation.ts'
 import type { AppContext } from './context.ts'
-import { type WriteAnswer, Writer } from './idempotency/writer.ts'
 import type { PathIds } from './input/path-ids.ts'
 import { queryFormOf } from './input/query.ts'
 import type { RequestSchema } from './input/schema/fields.ts'
 import { type Route, serve } from './pipeline.ts'
 import type { Accepted, Arrival, RequestFacts, Sent, Unchecked } from './request.ts'
 import type { Write } from './write.ts'
+import { type WriteAnswer, Writer } from './writer.ts'
 
 /** The schemas of a route's successful responses, by status. */
 type Responses = Record<number, TSchema>
@@ -128,7 +128,7 @@ export function routes<const Prefix extends string = ''>(
       const { query, body, check, current, response, detail } = spec
       const isWriting = typeof handler !== 'function'
       const access: Access = isWriting ? { ...spec.access, idempotent: true } : spec.access
-      const handle = isWriting ? { writer: writerOf(handler.write as AnyWrite), answer: handler } : handler
+      const serving = isWriting ? { writer: writerOf(handler.write as AnyWrite), answer: handler } : handler
       const route = {
         operationId: detail.operationId,
         access,
@@ -137,7 +137,7 @@ export function routes<const Prefix extends string = ''>(
         body,
         check,
         current,
-        handle,
+        handler: serving,
         requirePromised: promiseOf(response),
       }
       declared.push({

@@ -5,7 +5,7 @@ import { inTransaction, type Traced } from '../platform/mongo/turns/transactions
 /** A kind of write, which is declared once beside its feature. */
 export type Write<App, Input, Request, Result> =
   | SharedWrite<App, Input, Request, Result>
-  | LoneWrite<App, Input, Request, Result>
+  | SingleWrite<App, Input, Request, Result>
 
 /** What happens before the turn of a write. */
 interface Preparation<App, Input, Request> {
@@ -25,8 +25,8 @@ export interface SharedWrite<App, Input, Request, Result> extends Preparation<Ap
   write(app: App, session: Session, ownerId: number, requests: Traced<Request>[]): Promise<Result[]>
 }
 
-/** Writes of which each has a transaction of its own. */
-export interface LoneWrite<App, Input, Request, Result> extends Preparation<App, Input, Request> {
+/** Writes of which each has a transaction of its own, for which it waits in its queue. */
+export interface SingleWrite<App, Input, Request, Result> extends Preparation<App, Input, Request> {
   isShared: false
   /** Writes a request within a transaction. May run more than once. */
   write(app: App, session: Session, ownerId: number, request: Traced<Request>): Promise<Result>
@@ -40,22 +40,28 @@ type Declared<W extends { isShared: boolean; write: unknown }, Preparing, Input,
 > &
   Pick<W, 'write'>
 
-/** Declares writes that share a transaction if they wait for the same turn. */
+/**
+ * Declares writes that share a transaction if they wait for the same turn. Right for small writes that many of a host's
+ * requests send at once, such as bookings: each turn ends with a commit, which one write would otherwise have to itself.
+ */
 export function batch<Preparing, Writing, Input, Request, Result>(
   declared: Declared<SharedWrite<Writing, Input, Request, Result>, Preparing, Input, Request>,
 ): SharedWrite<Preparing & Writing, Input, Request, Result> {
   return { ...declared, isShared: true }
 }
 
-/** Declares writes of which each has a transaction of its own. */
-export function alone<Preparing, Writing, Input, Request, Result>(
-  declared: Declared<LoneWrite<Writing, Input, Request, Result>, Preparing, Input, Request>,
-): LoneWrite<Preparing & Writing, Input, Request, Result> {
+/**
+ * Declares writes of which each has a transaction of its own, for which it waits in its queue. Right for writes that rarely
+ * meet, and for those of which one already takes long.
+ */
+export function single<Preparing, Writing, Input, Request, Result>(
+  declared: Declared<SingleWrite<Writing, Input, Request, Result>, Preparing, Input, Request>,
+): SingleWrite<Preparing & Writing, Input, Request, Result> {
   return { ...declared, isShared: false }
 }
 
 /**
- * Prepares a write that no request asks for, such as one of a scenario or of the demo data.
+ * Prepares a write that no route declares as its answer, such as one of a scenario or of the demo data.
  *
  * @returns the name of its queue, and the function that writes within a transaction
  */
@@ -77,7 +83,10 @@ export async function prepareWrite<App, Input, Request, Result>(
   }
 }
 
-/** Prepares a write that no request asks for, and carries it out in a transaction of its own. */
+/**
+ * Prepares a write that no route declares as its answer, such as a guest's reply in the sandbox, and carries it out in a
+ * transaction of its own.
+ */
 export async function carryOut<App extends { db: Db }, Input, Request, Result>(
   app: App,
   declared: Write<App, Input, Request, Result>,

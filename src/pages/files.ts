@@ -30,7 +30,7 @@ export function serveFiles(
     const headers = set.headers as Record<string, string>
     return file.respond(request, {
       ...headers,
-      // Seeded defect: a page runs scripts of others
+      // If this breaks: a page runs scripts of others
       'content-security-policy': policy,
     })
   }

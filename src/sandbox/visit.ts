@@ -109,7 +109,7 @@ class SandboxVisit implements Visit {
     const fault = await this.takeFault()
     if (!fault) return
     this.fault = fault.fault
-    // Seeded defect: a product sees which faults its certification makes
+    // If this breaks: a product sees which faults its certification makes
     if (!this.isObserved) set.headers['sandbox-fault'] = fault.fault
     await injectFault(this.sandboxes, fault, this.entry)
   }

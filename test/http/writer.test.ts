@@ -1,7 +1,7 @@
 import type { CommandStartedEvent } from 'mongodb'
 import { expect, test } from 'vitest'
-import { Writer } from '../../src/http/idempotency/writer.ts'
-import { alone, batch } from '../../src/http/write.ts'
+import { batch, single } from '../../src/http/write.ts'
+import { Writer } from '../../src/http/writer.ts'
 import type { Session } from '../../src/platform/mongo/connection.ts'
 import { lockModel } from '../../src/platform/mongo/turns/locks.ts'
 import { inTransaction } from '../../src/platform/mongo/turns/transactions.ts'
@@ -29,7 +29,7 @@ const together = batch({
       requests.map(({ name }) => name),
     ),
 })
-const apart = alone({
+const apart = single({
   queue,
   prepare,
   write: async (_app: object, session, _ownerId, { name }: { name: string }) => {
@@ -58,7 +58,7 @@ const newRequest = () => ({
 
 test.each([
   { name: 'a batch', declared: together, transactions: 1 },
-  { name: 'writes that are alone', declared: apart, transactions: 3 },
+  { name: 'single writes', declared: apart, transactions: 3 },
 ])('three requests of $name that wait for the same turn take $transactions transactions', async (row) => {
   const writer = new Writer(live, row.declared)
   const gate = Promise.withResolvers<void>()

@@ -12,6 +12,7 @@ import { compose } from '../../src/process/wiring.ts'
 import { storeCertification } from '../support/certification.ts'
 import { readFixture } from '../support/fixtures.ts'
 import { keyedRoutes, operationOf } from '../support/routes.ts'
+import { endingWrites } from '../support/valid-bodies.ts'
 
 /**
  * Records the example responses of the documentation by sending the requests to a fresh sandbox: `bin/bun
@@ -113,8 +114,7 @@ const last = [
   'GET /webhooks/{id}/deliveries',
   'POST /webhooks/{id}/deliveries/{delivery_id}/resend',
   'DELETE /webhooks/{id}',
-  'POST /bookings/{booking_id}/confirm',
-  'POST /bookings/{booking_id}/cancel',
+  ...endingWrites,
   `POST ${integrations}/calendars/{room_id}/read`,
   `GET ${integrations}/calendars`,
   `GET ${integrations}/calendars/{room_id}`,

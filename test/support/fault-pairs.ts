@@ -208,9 +208,20 @@ export async function faultTable(service: TestApp): Promise<string> {
       if (live !== block) blockOfRoute.set(`${route.method} ${route.path}`, block)
     }
   }
-  const blocks = Map.groupBy(blockOfRoute, ([, block]) => block)
-  const texts = [...blocks].map(([block, routes]) => [...routes.map(([name]) => name), block, ''].join('\n'))
+  const blocks = [...Map.groupBy(blockOfRoute, ([, block]) => block)]
+  blocks.sort(([one], [other]) => rowsOf(one) - rowsOf(other) || (one < other ? -1 : 1))
+  const texts = blocks.map(([block, routes]) => [...namesOf(routes), block, ''].join('\n'))
   return texts.join('\n')
+}
+
+function rowsOf(block: string): number {
+  return block.split('\n').length
+}
+
+/** Returns the names of routes, ordered by path, so that a new route or another order of the routes moves no line. */
+function namesOf(routes: [name: string, block: string][]): string[] {
+  const byPath = ([name]: [string, string]) => name.split(' ').reverse().join(' ')
+  return routes.sort((one, other) => (byPath(one) < byPath(other) ? -1 : 1)).map(([name]) => name)
 }
 
 /** Returns the rows of a route: one for each fault, with the statuses that it has with those before it and alone. */

@@ -9,18 +9,30 @@ interface Documented {
 }
 
 /**
+ * The writes after which a booking no longer takes all of the others, in an order in which one booking takes them all. In
+ * the shared tests, each of them has a booking of its own, so that the order of the routes does not matter, and none is
+ * repeated; the examples of the documentation are recorded in this order, after all that shows a booking.
+ */
+export const endingWrites: string[] = [
+  'POST /bookings/{booking_id}/confirm',
+  'POST /bookings/{booking_id}/cancel',
+]
+
+/**
  * Returns, for each route with a body, its path for an actor and a function that returns a body it accepts: the example
  * of the documentation with the actor's own ids, changed by {@link changes} if a test could not send the example itself.
  *
- * @param ids the actor's ids; by default, the ids of new resources
+ * @param ids the actor's ids for all routes; by default, the ids of new resources, and a booking for each of the
+ * {@link endingWrites}
  */
 export async function validBodies(
   actor: Actor,
   prefix: Prefix = '/v1',
   ids?: OwnIds,
 ): Promise<Record<string, { path: string; body: () => object }>> {
-  const own = ids ?? (await ownIdsForWrites(actor, prefix))
-  const changesOf = await changes(actor, own)
+  const common = ids ?? (await ownIdsForWrites(actor, prefix))
+  const changesOf = await changes(actor, common)
+  const bookings = ids ? {} : await bookingsToEnd(actor, prefix, common)
   const { paths } = (await actor.send('GET', '/openapi.json')).body
   const bodies: Awaited<ReturnType<typeof validBodies>> = {}
   for (const [path, methods] of Object.entries<Record<string, Documented>>(paths)) {
@@ -33,6 +45,7 @@ export async function validBodies(
         throw new Error(
           `${name} has no example body: add one to \`requests\` in test/scripts/record-examples.ts`,
         )
+      const own = { ...common, ...bookings[name] }
       const route = path.replace(/\{(\w+)\}/g, ':$1')
       bodies[`${method.toUpperCase()} ${route}`] = {
         path: fillOwn(route, own),
@@ -41,6 +54,19 @@ export async function validBodies(
     }
   }
   return bodies
+}
+
+/** Makes a booking for each of the {@link endingWrites}. */
+async function bookingsToEnd(actor: Actor, prefix: Prefix, own: OwnIds): Promise<Record<string, OwnIds>> {
+  const { users: user_id, listings: listing_id, room_types: room_type_id } = own
+  const stay = { checkin_at: '2034-01-01', checkout_at: '2034-02-01' }
+  const bookings: Record<string, OwnIds> = {}
+  for (const name of endingWrites) {
+    const body = { ...stay, user_id, listing_id, room_type_id }
+    const booking = await actor.send('POST', `${prefix}/bookings`, { body })
+    bookings[name] = { bookings: booking.body.data.booking_id }
+  }
+  return bookings
 }
 
 async function ownIdsForWrites(actor: Actor, prefix: Prefix): Promise<OwnIds> {

@@ -1,16 +1,21 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { nearestTests } from './nearest.ts'
 
 /*
- * `bin/test quick`: the checks of types and lines, and the deterministic tests of what has changed, for the edit loop of
- * somebody who may be without root, a browser, nginx or Prometheus. It proves less than `bin/test`, and says what it has
- * left out.
+ * `bin/test quick`: the checks of types and lines, the deterministic tests of what has changed and, if they passed, those
+ * of all routes if a route or a schema has changed (`nearest.ts`). It is for the edit loop of somebody who may be without
+ * root, a browser, nginx or Prometheus. It proves less than `bin/test`, and says what it has left out.
  */
 
 const root = join(import.meta.dirname, '../..')
 
-/** Maximum number of test files in a run, so that it ends within a minute. The nearest to a change come first. */
-const maxFiles = 12
+/**
+ * Maximum numbers of test files, so that a run ends within a minute: of those nearest to a change, which run first, and of
+ * those of the client and of deployment, which run last.
+ */
+const maxNear = 12
+const maxFar = 4
 
 /** Programs that only some tests need, and the words by which their tests are recognized. */
 const programs = {
@@ -34,29 +39,6 @@ function changedFiles(): string[] {
   const tracked = git('diff', '--name-only', base)
   const untracked = git('ls-files', '--others', '--exclude-standard')
   return [...new Set(tracked.concat(untracked))]
-}
-
-/**
- * Returns the tests of a file: a test itself, or the tests in the folder that mirrors the file's own or, if there is no
- * such folder, its parent's.
- */
-function testsOf(path: string): string[] {
-  if (path.startsWith('test/soak/')) return []
-  if (path.endsWith('.test.ts')) return existsSync(join(root, path)) ? [path] : []
-  const mirrored = path.replace(/^src\//, '').replace(/^client\/src\//, 'client/')
-  let folder = dirname(mirrored)
-  while (folder !== '.') {
-    const tests = testsIn(join('test', folder))
-    if (tests.length > 0) return tests
-    folder = dirname(folder)
-  }
-  return []
-}
-
-function testsIn(folder: string): string[] {
-  if (!existsSync(join(root, folder))) return []
-  const names = readdirSync(join(root, folder)).filter((name) => name.endsWith('.test.ts'))
-  return names.map((name) => join(folder, name))
 }
 
 /** Returns a program that a test needs and this machine lacks. */
@@ -86,27 +68,33 @@ async function check(name: string): Promise<boolean> {
   return succeeded
 }
 
-const changed = changedFiles()
-const wanted = [...new Set(changed.flatMap(testsOf))]
-const possible: string[] = []
-for (const test of wanted) {
-  const missing = missingFor(test)
-  if (missing) console.log(`left to bin/test: ${test}, which needs ${missing}`)
-  else possible.push(test)
+/** Returns those of the tests that this machine can run, the first `max` of them, and names the others. */
+function possible(tests: string[], max: number): string[] {
+  const chosen: string[] = []
+  for (const test of tests) {
+    const missing = missingFor(test)
+    if (missing) console.log(`left to bin/test: ${test}, which needs ${missing}`)
+    else if (chosen.length === max) console.log(`left to bin/test: ${test}`)
+    else chosen.push(test)
+  }
+  return chosen
 }
-const own = possible.filter((test) => changed.includes(test))
-const others = possible.filter((test) => !changed.includes(test))
-const ordered = own.concat(others)
-for (const test of ordered.slice(maxFiles)) console.log(`left to bin/test: ${test}`)
-const chosen = ordered.slice(0, maxFiles)
 
-const checks = await Promise.all(['check:types', 'check:style'].map(check))
-if (chosen.length === 0) console.log('no test belongs to what has changed')
-let testsPassed = true
-if (chosen.length > 0) {
+/** Runs tests and returns whether all of them passed. */
+async function passed(tests: string[]): Promise<boolean> {
+  if (tests.length === 0) return true
   const env = { ...process.env, QUICK_TESTS: '1' }
-  const command = [process.execPath, '--bun', 'vitest', 'run', ...chosen]
+  const command = [process.execPath, '--bun', 'vitest', 'run', ...tests]
   const run = Bun.spawn(command, { cwd: root, env, stdout: 'inherit', stderr: 'inherit' })
-  testsPassed = (await run.exited) === 0
+  return (await run.exited) === 0
 }
-process.exit(checks.every(Boolean) && testsPassed ? 0 : 1)
+
+const { near, shared, far } = nearestTests(changedFiles())
+const checks = await Promise.all(['check:types', 'check:style'].map(check))
+const first = possible(near, maxNear)
+const next = [...possible(shared, shared.length), ...possible(far, maxFar)]
+if (first.length + next.length === 0) console.log('no test belongs to what has changed')
+const nearPassed = await passed(first)
+if (!nearPassed) for (const test of next) console.log(`not run, because nearer tests failed: ${test}`)
+const allPassed = nearPassed && (await passed(next))
+process.exit(checks.every(Boolean) && allPassed ? 0 : 1)

@@ -315,7 +315,7 @@ async function handlePages<T extends Item>(
         stop.throwIfAborted()
         checkpoint.require()
         await handle(item)
-        // Seeded defect: a change is handled again after a kill
+        // If this breaks: a change is handled again after a kill
         checkpoint.save(item.version)
         handledOnPage = item.version
         handled += 1

@@ -10,7 +10,7 @@ export function keyStatus(
   now: Date,
 ): KeyStatus {
   if (revoked_at) return 'revoked'
-  // Seeded defect: an expired key is accepted
+  // If this breaks: an expired key is accepted
   if (expires_at && expires_at <= now) return 'expired'
   return active ? 'active' : 'inactive'
 }

@@ -63,7 +63,7 @@ async function moveConsumer(
     const isForward = await moveConsumerForward(db, known, { acknowledged, acknowledged_at })
     if (isForward) return
   }
-  // Seeded defect: an old acknowledgement moves a consumer back
+  // If this breaks: an old acknowledgement moves a consumer back
   if (seek) await moveConsumerBack(db, known, position)
 }
 

@@ -52,7 +52,7 @@ export async function readPage<Row, Filter extends OwnerFilter>(
   const found = await feed.find(db, filter, after, { skip: 0, limit: perPage + 1 })
   const rows = found.slice(0, perPage)
   const last = rows.at(-1)
-  // Seeded defect: a feed ends after its first page
+  // If this breaks: a feed ends after its first page
   const end = found.length > perPage && last ? feed.versionOf(last) : null
   const isFirst = after?.getTime() === start?.getTime()
   let total = rows.length

@@ -260,7 +260,7 @@ function madeAt(oldest: Date, lastRead: Date, now: Date): Date {
 /** A first sync of an old feed is not a failure, so a position that moves forward excuses whatever it has not reached. */
 function isSilent(made: Date, movedAt: Date | null, now: Date): boolean {
   if (!lastsLonger(made, unreadMilliseconds, now)) return false
-  // Seeded defect: nobody notices that a feed is no longer read
+  // If this breaks: nobody notices that a feed is no longer read
   return movedAt === null || lastsLonger(movedAt, unreadMilliseconds, now)
 }
 

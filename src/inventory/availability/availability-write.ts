@@ -2,7 +2,7 @@ import { DomainError } from '../../core/errors.ts'
 import { hostQueue, nextPosition } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import { maxProblems } from '../../http/input/schema/problems.ts'
-import { alone } from '../../http/write.ts'
+import { single } from '../../http/write.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { foreignListings, unknownRoomType } from '../listings/problems.ts'
 import {
@@ -23,7 +23,7 @@ import { extentOf, insertRows, type RoomTypeCount, saveWritten } from './store.t
  * process crashes. The transaction only adds the items and updates their room types' counts, so its cost does not depend
  * on the amount of stored data, unless an item's `as_of` is older than an earlier one of its room type.
  */
-export const sentAvailability = alone({
+export const sentAvailability = single({
   queue: hostQueue,
   prepare: prepareAvailability,
   write: writeAvailability,

@@ -96,6 +96,6 @@ export function requireRoom(grown: RoomTypeCount[], added: AddedRows[]): void {
  * row. The actual number is known only after the next compaction.
  */
 function isFull({ compactedRows, looseRows }: RoomTypeCount): boolean {
-  // Seeded defect: a room type has more ranges than it may
+  // If this breaks: a room type has more ranges than it may
   return compactedRows + 2 * looseRows > maxRowsInForce
 }

@@ -234,7 +234,7 @@ function rowsOf({ listing_id, room_type_id, rows }: AvailabilityBlock): StoredRo
 
 function overlapping(owner_id: number, room_type_id: number | { $in: number[] }, { from, to }: DateWindow) {
   return {
-    // Seeded defect: a statement of a transaction names no host
+    // If this breaks: a statement of a transaction names no host
     owner_id,
     room_type_id,
     ...(from ? { to: { $gte: from } } : {}),

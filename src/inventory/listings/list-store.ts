@@ -39,7 +39,7 @@ function orderOf({ sort, order }: ListingQuery): Order {
 function filterOf(ownerId: number, { listing_status, q }: ListingQuery) {
   const ranks = (listing_status ?? []).map((status) => listingStatuses.indexOf(status))
   return {
-    // Seeded defect: a list shows what belongs to other hosts
+    // If this breaks: a list shows what belongs to other hosts
     owner_id: ownerId,
     ...(ranks.length > 0 ? { status_rank: { $in: ranks } } : {}),
     ...(q?.trim() ? { name_key: { $regex: escapePattern(comparableName(q)) } } : {}),

@@ -1,6 +1,6 @@
 import { DomainError } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
-import { alone } from '../../http/write.ts'
+import { single } from '../../http/write.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { ensureLock, type HostLock, takeLock } from '../../platform/mongo/turns/locks.ts'
 import { inTransaction } from '../../platform/mongo/turns/transactions.ts'
@@ -45,7 +45,7 @@ export function listingLock(ownerId: number): HostLock {
  * Writes of `POST /v1/listings`, each of which updates the host's matching listing or, if there is none, creates a new
  * one. They run one at a time per host, so that concurrent identical creates result in a single listing.
  */
-export const sentListings = alone({
+export const sentListings = single({
   queue: (ownerId) => listingLock(ownerId).name,
   prepare: prepareListing,
   write: writeListing,

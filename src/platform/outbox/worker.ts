@@ -141,7 +141,7 @@ class Lane {
   private async putBack(job: Job, error: unknown): Promise<void> {
     const { db, log, clock } = this.parts
     const now = clock().getTime()
-    // Seeded defect: a job that has failed once is not tried again
+    // If this breaks: a job that has failed once is not tried again
     const parked = now - (job.tried_since ?? job.created_at).getTime() >= triedForMilliseconds
     const pause = Math.min(maxPauseMilliseconds, 2 ** job.attempts * 250)
     const { topic, attempts } = job

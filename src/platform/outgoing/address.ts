@@ -18,7 +18,7 @@ export function isPublicAddress(address: string): boolean {
 }
 
 function isPublic4(address: ipaddr.IPv4): boolean {
-  // Seeded defect: a hint is posted into a private network
+  // If this breaks: a hint is posted into a private network
   return address.range() === 'unicast' && address.toString() !== azureMetadata
 }
 

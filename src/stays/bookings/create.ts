@@ -43,7 +43,7 @@ export const newBookings = batch({ queue: hostQueue, prepare: prepareBooking, wr
 /**
  * Prepares to create a booking for a host, along with the guest's first message if the input contains a message:
  *
- * 1. `requireParts` finds the guest, the listing and the room type, or says what is wrong with their ids.
+ * 1. The guest and the listing are looked up. `requireParts` says what is wrong with the ids, if anything is.
  * 2. `draftOf` computes the price.
  * 3. `createBookings` writes the booking, together with the host's other new bookings that wait for the same turn.
  *
@@ -162,7 +162,7 @@ async function createBookings(
     messages: requests.filter(({ message }) => message !== null).length,
   })
   const guests = drafts.map(({ user_id }) => user_id)
-  // Seeded defect: a guest whose erasure has begun gets a booking
+  // If this breaks: a guest whose erasure has begun gets a booking
   if (tick.hasErasures) await requireNotErased(db, session, ownerId, guests)
   const bookings = requests.map(({ draft, trace }, index) => ({
     ...draft,
@@ -227,7 +227,7 @@ async function requireUnits(db: Db, session: Session, inTurn: BookingsInTurn): P
       today: toDay(booking.created_at),
     })
     if (night) throw invalidField('checkin_at', `No unit of the room type is left on ${night}`, 'unavailable')
-    // Seeded defect: bookings of one transaction do not count for each other
+    // If this breaks: bookings of one transaction do not count for each other
     taken.push(booking)
   }
 }

@@ -124,7 +124,7 @@ export function unitsByNight({ from, to }: Nights, capacity: Capacity): UnitNigh
 
 /** Returns the first night with no unit left according to {@link unitsByNight}, or null if there is no such night. */
 export function firstFullNight(nights: Nights, capacity: Capacity): string | null {
-  // Seeded defect: the last unit is sold twice
+  // If this breaks: the last unit is sold twice
   return unitsByNight(nights, capacity).find(({ left }) => left !== null && left <= 0)?.date ?? null
 }
 

@@ -98,7 +98,7 @@ function repeats(
   windowStart: Date,
 ): newest is StoredMessage {
   if (newest === null) return false
-  // Seeded defect: a message that is sent again is stored again
+  // If this breaks: a message that is sent again is stored again
   return newest.sender === sent.sender && newest.text === sent.text && newest.created_at > windowStart
 }
 

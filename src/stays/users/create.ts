@@ -4,7 +4,7 @@ import { invalidField } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import { canonicalLanguage, canonicalTimeZone } from '../../http/input/schema/formats.ts'
 import type { Caller } from '../../http/request.ts'
-import { alone } from '../../http/write.ts'
+import { single } from '../../http/write.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { emailKey } from '../../platform/mongo/index-key.ts'
 import { enqueueJob } from '../../platform/outbox/outbox.ts'
@@ -30,7 +30,7 @@ interface NewUser {
 }
 
 /** Creates users. */
-export const newUsers = alone({
+export const newUsers = single({
   queue: (ownerId, { user }: NewUser) => `user/${ownerId}/${user.email_key}`,
   prepare: prepareUser,
   write: createUser,

@@ -84,10 +84,7 @@ async function requestOf({ method, path, takesBody, requiredQuery }: KeyedRoute)
     const fresh = await service.actor(everything)
     return () => fresh.send(method, path, { body: { profiles: ['webhooks'] } })
   }
-  // The confirm route gets its own booking, because the test of the cancel route may run first.
-  const [writer, bodies] = await (path.endsWith('/confirm')
-    ? writerWith(prefix, validBodies)
-    : writers[prefix]())
+  const [writer, bodies] = await writers[prefix]()
   const valid = bodies[`${method} ${path}`]
   if (!valid) throw new Error(`${method} ${path} is not in the documentation`)
   return () => writer.send(method, valid.path, { body: valid.body(), headers })

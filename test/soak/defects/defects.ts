@@ -2,7 +2,7 @@ import type { Edit } from './seam.ts'
 
 /** A promise that is broken by a small edit of the sources, and the tests that must notice. */
 export interface Defect {
-  /** What goes wrong: the comment `// Seeded defect: …` above the code that is edited. */
+  /** What goes wrong: the comment `// If this breaks: …` above the code that is edited. */
   what: string
   edit: Edit
   /** Beginnings of the tests' paths in `test/`. */

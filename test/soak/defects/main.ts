@@ -17,7 +17,7 @@ const seams = await findSeams()
 function seamOf({ what }: Defect): Seam {
   const [seam, ...others] = seams.filter((candidate) => candidate.what === what)
   if (seam === undefined || others.length > 0)
-    throw new Error(`"Seeded defect: ${what}" occurs ${others.length + (seam ? 1 : 0)} times`)
+    throw new Error(`"If this breaks: ${what}" occurs ${others.length + (seam ? 1 : 0)} times`)
   return seam
 }
 

@@ -28,9 +28,10 @@ export interface Seam {
   start: number
 }
 
-const mark = /^[ \t]*\/\/ Seeded defect: (.+)\n\s*/gm
+/** The words that a reader of the sources needs no explanation for; CONTRIBUTING, "Break a promise on purpose". */
+const mark = /^[ \t]*\/\/ If this breaks: (.+)\n\s*/gm
 
-/** Returns the places in the sources that are marked with `// Seeded defect: …`. */
+/** Returns the places in the sources that are marked with `// If this breaks: …`. */
 export async function findSeams(): Promise<Seam[]> {
   const seams: Seam[] = []
   for (const folder of ['src', 'cli', 'client/src'])
@@ -50,7 +51,7 @@ export async function findSeams(): Promise<Seam[]> {
 export function withDefect({ what, file, source, start }: Seam, edit: Edit): string {
   const marked = nodeAt(ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true), start)
   const change = marked && changeOf(marked, edit)
-  if (!change) throw new Error(`${file}: "${edit}" does not fit the code below "Seeded defect: ${what}"`)
+  if (!change) throw new Error(`${file}: "${edit}" does not fit the code below "If this breaks: ${what}"`)
   return source.slice(0, change.from) + change.text + source.slice(change.to)
 }
 

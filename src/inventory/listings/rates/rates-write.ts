@@ -2,7 +2,7 @@ import type { Config } from '../../../core/config.ts'
 import { DomainError, invalidFields, type Problem } from '../../../core/errors.ts'
 import type { AppContext } from '../../../http/context.ts'
 import { maxProblems } from '../../../http/input/schema/problems.ts'
-import { alone } from '../../../http/write.ts'
+import { single } from '../../../http/write.ts'
 import type { Session } from '../../../platform/mongo/connection.ts'
 import { ensureLock, takeLock } from '../../../platform/mongo/turns/locks.ts'
 import { listingLock } from '../listing-write.ts'
@@ -16,7 +16,7 @@ import { insertRateJob } from './store.ts'
  * Writes of a host's rates (decisions §8). They run one at a time per host and do not delay bookings. The result of a
  * write is its job's id.
  */
-export const sentRates = alone({
+export const sentRates = single({
   queue: (ownerId) => listingLock(ownerId).name,
   prepare: prepareRates,
   write: writeRates,

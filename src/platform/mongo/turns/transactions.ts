@@ -14,12 +14,13 @@ import { repeatRead } from '../driver/repeated-reads.ts'
 import { busy, isDuplicate, isPoolFull } from '../errors.ts'
 
 /*
- * The service has three doors into a transaction:
+ * The service has three doors into a transaction. (Administrators' commands have one of their own, `inAmbientTransaction`,
+ * which none of the limits below applies to.)
  *
- *   a route's declared write    for what a request asks for. The pipeline's writer (http/idempotency) carries it out, with
- *                               the response in the same transaction; those that may share a turn go through `Batches`.
- *   inTransaction               for every other change: a route's without a stored response, and whatever no request asks
- *                               for, such as a job's
+ *   Writer (http/writer.ts)     for what a request asks for and its route declares. A response that is stored is stored in
+ *                               the same transaction. Writes that may share a turn go through `Batches`, all others
+ *                               through `inTransaction`.
+ *   inTransaction               for every other change, such as a job's, a scenario's or that of a calendar's reading
  *   inSnapshot                  for several reads that must see one state
  *
  * All of them read from one snapshot, and return once a majority has acknowledged the commit.
@@ -27,7 +28,7 @@ import { busy, isDuplicate, isPoolFull } from '../errors.ts'
 
 /**
  * Runs `work` in one transaction and returns its result once a majority has acknowledged the commit. The right door for a
- * change that no request waits for, and for one whose response is not stored.
+ * change that is no route's declared write.
  *
  * Writers of the same document must pass the same `queue`, so that they take turns within this process. Writers in
  * different processes may conflict, in which case the loser is retried after a short pause. `work` may therefore run
@@ -92,7 +93,7 @@ const maxMembers = 8
  *
  * A change joins a batch only until the batch's turn comes. One that meets nobody is a batch of one.
  *
- * The right door for the changes that requests ask for; only the pipeline's writer opens it.
+ * Only the pipeline's writer uses it.
  */
 export class Batches<Shared, Request, Result> {
   /** The batches whose turn has not come yet, by queue. */
@@ -100,7 +101,7 @@ export class Batches<Shared, Request, Result> {
 
   constructor(
     private readonly db: Db,
-    private readonly write: WriteTogether<Shared, Request, Result>,
+    private readonly writeRequests: WriteTogether<Shared, Request, Result>,
   ) {}
 
   /**
@@ -116,7 +117,7 @@ export class Batches<Shared, Request, Result> {
       const member: Member<Request, Result> = {
         request: traced,
         writeOnItsOwn: AsyncLocalStorage.bind(async (session: Session) => {
-          const [result] = await this.write(session, shared, [traced])
+          const [result] = await this.writeRequests(session, shared, [traced])
           return result as Result
         }),
         outcome: Promise.withResolvers(),
@@ -147,7 +148,9 @@ export class Batches<Shared, Request, Result> {
   private async writeTogether({ shared, members }: Batch<Shared, Request, Result>): Promise<void> {
     const requests = members.map(({ request }) => request)
     try {
-      const results = await runTransaction(this.db, (session) => this.write(session, shared, requests))
+      const results = await runTransaction(this.db, (session) =>
+        this.writeRequests(session, shared, requests),
+      )
       for (const [index, { outcome }] of members.entries()) outcome.resolve(results[index] as Result)
     } catch (error) {
       if (members.length === 1 || !isRefusal(error)) throw error

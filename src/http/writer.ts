@@ -1,15 +1,36 @@
 import { stringify } from 'safe-stable-stringify'
-import { DomainError } from '../../core/errors.ts'
-import { currentTraceparent } from '../../core/trace.ts'
-import type { Session } from '../../platform/mongo/connection.ts'
-import { isDuplicate, isPoolFull, isUnreachable } from '../../platform/mongo/errors.ts'
-import { Batches, inTransaction, type Traced } from '../../platform/mongo/turns/transactions.ts'
-import { jsonContentType } from '../answer/envelope.ts'
-import type { AppContext } from '../context.ts'
-import type { Accepted } from '../request.ts'
-import type { Write } from '../write.ts'
-import type { Claim, StoredResponse } from './model.ts'
-import { findStoredResponse, saveResponses } from './store.ts'
+import { DomainError } from '../core/errors.ts'
+import { currentTraceparent } from '../core/trace.ts'
+import type { Session } from '../platform/mongo/connection.ts'
+import { isDuplicate, isPoolFull, isUnreachable } from '../platform/mongo/errors.ts'
+import { Batches, inTransaction, type Traced } from '../platform/mongo/turns/transactions.ts'
+import { jsonContentType } from './answer/envelope.ts'
+import type { AppContext } from './context.ts'
+import type { Claim, StoredResponse } from './idempotency/model.ts'
+import { findStoredResponse, saveResponses } from './idempotency/store.ts'
+import type { Accepted } from './request.ts'
+import type { Write } from './write.ts'
+
+/*
+ * The way of a write that a route declares, with the function that takes each step:
+ *
+ *   1. claim     Writer.answer         an earlier response to the same request is replayed, and the way ends here
+ *   2. input     WriteAnswer.input     the route says what the write is prepared from
+ *   3. prepare   Write.prepare         the feature reads and checks everything that needs no transaction
+ *   4. turn      Writer.takeTurn       waits in the queue of `Write.queue`: `Batches.run` if the write is shared, otherwise
+ *                                      `inTransaction`; the transaction begins
+ *   5. write     Write.write           the feature writes
+ *   6. respond   WriteAnswer.respond   the route builds the response
+ *   7. store     saveResponses         the response is stored for replays
+ *   8. commit    turns/transactions    a majority acknowledges; then the route's `afterCommit`
+ *
+ * Steps 1 and 7 are those of an `Idempotency-Key`; without one, a write goes the same way without them. Nothing is replayed
+ * wrongly or carried out twice because 5 to 7 are one transaction.
+ *
+ * The route of messages takes no key and answers a repeated message without a write (decisions §10), so it has a handler,
+ * which calls `Writer.answer` itself. A write that no route declares, such as one of a scenario, goes from 3 to 5 by
+ * `carryOut` (write.ts).
+ */
 
 /** Status and complete envelope of the response to a write. */
 export interface WriteResponse<Envelope extends object = object> {
@@ -49,9 +70,8 @@ interface Written<Result> {
 }
 
 /**
- * Carries out the writes of one kind that requests ask for, in one environment, with their responses: the pipeline's door
- * into a transaction. A route declares it with a {@link WriteAnswer}. Whatever no request asks for, and a write whose
- * response is not stored, uses `inTransaction`.
+ * Carries out the writes of one kind that requests ask for, in one environment, with or without an `Idempotency-Key`: the
+ * pipeline's door into a transaction. A route declares it with a {@link WriteAnswer}.
  */
 export class Writer<Input, Request, Result> {
   private readonly batches: Batches<number, AnsweredWrite<Request, Result>, Written<Result>>
@@ -66,16 +86,13 @@ export class Writer<Input, Request, Result> {
   }
 
   /**
-   * Carries out a request's write and returns its response. Without an `Idempotency-Key`, it only prepares and writes.
-   * With one:
+   * Carries out a request's write and returns its response. With an `Idempotency-Key`:
    *
-   * 1. An earlier response to the same request is looked up and replayed.
-   * 2. The write is prepared, that is, everything is read and checked that needs no transaction. A replay skips this,
-   *    because its write could not be prepared once more if, for example, its listing has become inactive.
-   * 3. The write waits for its turn, which it may share with others. The changes, the jobs they cause and the responses
-   *    are written in one transaction, so a crash leaves either all of them or none, and every retry gets the first
-   *    response byte for byte (decisions §11).
-   * 4. If that failed, an identical request may have finished first. Its response is replayed too.
+   * - A replay is not prepared, because its write could not be prepared once more if, for example, its listing has become
+   *   inactive.
+   * - The changes, the jobs they cause and the response are written in one transaction, so a crash leaves either all of
+   *   them or none, and every retry gets the first response byte for byte (decisions §11).
+   * - If the write failed, an identical request may have finished first. Its response is replayed too.
    *
    * @throws DomainError `idempotency_mismatch` if the key was used with another body; `conflict` with a retry time if an
    * identical request is still in progress
@@ -86,7 +103,7 @@ export class Writer<Input, Request, Result> {
   ): Promise<Envelope | Response> {
     const { app } = this
     const { idempotencyKey, body } = request.sent
-    if (idempotencyKey === undefined) return this.write(request, answer, null)
+    if (idempotencyKey === undefined) return this.prepareAndWrite(request, answer, null)
     // The hashes are keyed because a body may contain a password.
     const fingerprints = app.secrets.fingerprints(stringify(body) ?? '')
     const [fingerprint = ''] = fingerprints
@@ -94,7 +111,7 @@ export class Writer<Input, Request, Result> {
     const earlier = await findStoredResponse(app.db, claim, app.clock(claim.owner_id))
     if (earlier) return replay(request, earlier, fingerprints)
     try {
-      return await this.write(request, answer, claim)
+      return await this.prepareAndWrite(request, answer, claim)
     } catch (error) {
       if (isUnreachable(error) || isPoolFull(error)) throw error
       // An identical request may have finished first, and its response or its changes may have made this request fail.
@@ -106,7 +123,7 @@ export class Writer<Input, Request, Result> {
   }
 
   /** Prepares a write and carries it out at its turn. Writes nothing if an identical request finishes first. */
-  private async write<R extends WritingRequest, Envelope extends object>(
+  private async prepareAndWrite<R extends WritingRequest, Envelope extends object>(
     request: R,
     answer: WriteAnswer<R, Input, Result, Envelope>,
     claim: NewClaim,
@@ -149,7 +166,7 @@ export class Writer<Input, Request, Result> {
       const result = results[index] as Result
       const response = respond(result)
       written.push({ result, response })
-      // Seeded defect: a request with an Idempotency-Key is carried out again
+      // If this breaks: a request with an Idempotency-Key is carried out again
       if (claim) stored.push(toStored(app, claim, response))
     }
     if (stored.length > 0) await saveResponses(app.db, session, stored)
