@@ -37,7 +37,7 @@ test('a change of a rule runs its folder, and no test of every route', () => {
 
 test('a changed test comes before the others of its folder, and a chapter has the tests of the guide', () => {
   const { near, shared } = nearestTests([
-    'docs/guide/06-bookings.md',
+    'docs/guide/07-bookings.md',
     'src/stays/users/create.ts',
     'test/stays/bookings/create.test.ts',
   ])

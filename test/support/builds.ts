@@ -26,7 +26,7 @@ export async function makeBuild(version: string, content: string, isReleased: bo
     text.replace(/"version": "[^"]+"/, `"version": "${version}"`),
   )
   await edit(join(folder, 'client/src/index.ts'), (text) => `${text}\nexport const build = '${content}'\n`)
-  await edit(join(folder, 'docs/guide/20-command-line.md'), (text) => `${text}\n${content}\n`)
+  await edit(join(folder, 'docs/guide/21-command-line.md'), (text) => `${text}\n${content}\n`)
   await writeFile(join(folder, 'packages/released.json'), '{}\n')
   if (isReleased) await Bun.$`${process.execPath} packages/release.ts`.cwd(folder).quiet()
   // As in an image; otherwise, each of its processes would make the packages once more.

@@ -8,7 +8,7 @@ export const exampleAddress = 'https://partners.example.com'
 
 /** A chapter of the guide (decisions §27). */
 export interface Chapter {
-  /** The file's name without its number and extension, such as `safe-retries` for `07-safe-retries.md`. */
+  /** The file's name without its number and extension, such as `safe-retries` for `08-safe-retries.md`. */
   name: string
   title: string
   /** The first paragraph: one sentence that says what the chapter is for. */
