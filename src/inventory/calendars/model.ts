@@ -101,7 +101,7 @@ const schema = schemaOf(fields)
 schema.index({ owner_id: 1, room_id: 1 }, { unique: true, name: 'calendar_room' })
 schema.index({ owner_id: 1, listing_id: 1, room_type_id: 1, room_id: 1 }, { name: 'calendar_order' })
 schema.index({ owner_id: 1, room_type_id: 1 }, { name: 'calendar_room_type' })
-schema.index({ claimable_at: 1, origin: 1 }, { name: 'calendar_due' })
+schema.index({ claimable_at: 1, origin: 1, owner_id: 1 }, { name: 'calendar_due' })
 schema.index({ owner_id: 1, has_been_read: 1, room_type_id: 1 }, { name: 'calendar_read' })
 schema.index({ status: 1, read_at: 1 }, { name: 'calendar_status' })
 

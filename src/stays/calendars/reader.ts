@@ -1,6 +1,8 @@
 import { withTrace } from '../../core/trace.ts'
 import type { AppContext } from '../../http/context.ts'
+import type { StoredCalendar } from '../../inventory/calendars/model.ts'
 import {
+  type Claimed,
   claimCalendar,
   type DueCalendar,
   findDueCalendars,
@@ -14,6 +16,11 @@ import { readingTurns, type TurnsContext } from './turns.ts'
 
 /** Maximum number of readings at a time in a process, which bounds their memory (decisions §31). */
 const maxAtOnce = 4
+/**
+ * Maximum number of those at one origin, and of one host. A server that responds to nothing takes 20 s for each reading, so
+ * without it the two thousand calendars of one host would keep all other calendars from being read for hours.
+ */
+const maxOfOne = 2
 /** Longest pause between two looks at what is due. Another process may have set an address, and read it within a minute. */
 const maxPauseMilliseconds = 30_000
 /** Pause while all that is due is at origins without a free turn. A turn lasts for a second at least. */
@@ -26,6 +33,9 @@ const lookedAtOnce = 8
 const maxBusyOrigins = 100
 /** Time that readings in progress have when the process stops. */
 const stopMilliseconds = 5000
+
+/** A calendar that this process is reading. */
+type CalendarInProgress = Claimed & Pick<StoredCalendar, 'origin' | 'next_read_at'>
 
 /**
  * Reads the calendars that are due, in every process that has time (decisions §31). A calendar is read by whoever claims
@@ -42,7 +52,7 @@ export class CalendarReader {
   private readonly turns: OriginTurns
   private readonly inProgress = new Map<string, Promise<void>>()
   /** The claims of the readings in progress, to be given back if the process stops first. */
-  private readonly claims = new Map<string, Parameters<typeof giveBackClaim>[1]>()
+  private readonly claims = new Map<string, CalendarInProgress>()
   private loop: Promise<void> | undefined
   private wakeUp = Promise.withResolvers<void>()
   private isStopped = false
@@ -92,23 +102,25 @@ export class CalendarReader {
   private async look(): Promise<number> {
     const { db, clock, clockWatch } = this.app
     if (!clockWatch.isSound()) return failurePauseMilliseconds
-    const busyOrigins = new Set<string>()
+    const withoutTurn = new Set<string>()
     while (this.mayBegin()) {
-      const sought = { busyOrigins: [...busyOrigins], limit: lookedAtOnce }
-      const due = await findDueCalendars(db, clock(), sought)
+      const busyOrigins = [...withoutTurn, ...this.often('origin')]
+      const busyOwners = this.often('owner_id')
+      const due = await findDueCalendars(db, clock(), { busyOrigins, busyOwners, limit: lookedAtOnce })
       if (due.length === 0) break
       for (const calendar of due) {
         if (!this.mayBegin()) break
-        if (busyOrigins.has(calendar.origin)) continue
+        if (withoutTurn.has(calendar.origin) || this.isOften(calendar)) continue
         const turn = await this.turnAt(calendar)
         if (turn) await this.claimAndBegin(calendar, turn)
-        else busyOrigins.add(calendar.origin)
+        else withoutTurn.add(calendar.origin)
       }
-      if (busyOrigins.size >= maxBusyOrigins) break
+      if (withoutTurn.size >= maxBusyOrigins) break
     }
-    if (busyOrigins.size > 0) return busyPauseMilliseconds
+    if (withoutTurn.size > 0) return busyPauseMilliseconds
     // The end of a reading wakes this process.
     if (!this.mayBegin()) return maxPauseMilliseconds
+    if (this.often('owner_id').length > 0 || this.often('origin').length > 0) return busyPauseMilliseconds
     const next = await findNextDue(db)
     if (next === null) return maxPauseMilliseconds
     return Math.max(0, Math.min(next.getTime() - clock().getTime(), maxPauseMilliseconds))
@@ -116,6 +128,16 @@ export class CalendarReader {
 
   private mayBegin(): boolean {
     return !this.isStopped && this.inProgress.size < maxAtOnce
+  }
+
+  /** Returns the hosts, or the origins, of which as many calendars are being read as may be. */
+  private often<Of extends 'owner_id' | 'origin'>(of: Of): CalendarInProgress[Of][] {
+    const readings = Map.groupBy(this.claims.values(), (reading) => reading[of])
+    return [...readings].filter(([, ones]) => ones.length >= maxOfOne).map(([one]) => one)
+  }
+
+  private isOften({ owner_id, origin }: DueCalendar): boolean {
+    return this.often('owner_id').includes(owner_id) || this.often('origin').includes(origin)
   }
 
   private async turnAt({ origin }: DueCalendar): Promise<Turn | null> {
@@ -135,7 +157,7 @@ export class CalendarReader {
       turn.giveBack()
       return
     }
-    const { claim, owner_id, room_id, next_read_at } = claimed
+    const { claim, owner_id, room_id, origin, next_read_at } = claimed
     const reading = readClaimed(this.app, claimed, { turns: this.turns, turn, accepts: false })
       // The claim ends by itself, so the calendar is due again. The address is not logged.
       .catch((error) => log.warn({ room: room_id, error: String(error) }, 'Cannot read a calendar'))
@@ -144,7 +166,7 @@ export class CalendarReader {
         this.claims.delete(claim)
         this.wake()
       })
-    this.claims.set(claim, { claim, owner_id, room_id, next_read_at })
+    this.claims.set(claim, { claim, owner_id, room_id, origin, next_read_at })
     this.inProgress.set(claim, reading)
   }
 }

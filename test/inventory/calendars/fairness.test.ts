@@ -1,0 +1,66 @@
+import { createServer } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { type Actor, testApp } from '../../support/app.ts'
+import { calendarOf, dayFromNow, listingWithCalendars, startCalendarServer } from '../../support/calendars.ts'
+import { ownDatabase } from '../../support/databases.ts'
+
+const service = await testApp({ MONGODB_URL: await ownDatabase(), WEBHOOKS_ALLOW_PRIVATE: 'on' })
+const calendars = '/v1/integrations/provider_one/calendars'
+
+const statusOf = async (actor: Pick<Actor, 'send'>, roomId: number | undefined) =>
+  (await actor.send('GET', `${calendars}/${roomId}`)).body.data.calendar.status
+
+/** Starts a server that accepts connections and never responds. Resolves with its port. */
+async function silentServer(): Promise<{ port: number; connections: () => number }> {
+  let connections = 0
+  const server = createServer(() => {
+    connections += 1
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return { port: (server.address() as { port: number }).port, connections: () => connections }
+}
+
+test('calendars at silent servers do not keep those of another host from being read', async () => {
+  const [slow, quick] = [await service.actor(), await service.actor()]
+  const silent = await Promise.all([silentServer(), silentServer(), silentServer()])
+  const urls = silent.flatMap(({ port }) => [1, 2, 3].map((path) => `http://127.0.0.1:${port}/${path}`))
+  await listingWithCalendars(slow, urls)
+  const connected = () => silent.reduce((sum, { connections }) => sum + connections(), 0)
+  await expect.poll(connected).toBe(2)
+  const server = startCalendarServer((stop) => onTestFinished(() => stop().then(() => {})))
+  server.serve('/quick', calendarOf([[dayFromNow(1), dayFromNow(2)]]))
+  const { roomIds } = await listingWithCalendars(quick, [`${server.url}/quick`])
+  await expect.poll(() => statusOf(quick, roomIds[0])).toBe('ok')
+  expect(connected()).toBe(2)
+})
+
+/** A file of more than 256 KiB whose rules take a while. */
+const longFile = [
+  'BEGIN:VCALENDAR',
+  ...Array.from({ length: 4000 }, (_, index) => [
+    'BEGIN:VEVENT',
+    `UID:${index}`,
+    'DTSTART;VALUE=DATE:20260101',
+    'RRULE:FREQ=DAILY;BYMONTH=2',
+    'END:VEVENT',
+  ]).flat(),
+  'END:VCALENDAR',
+].join('\r\n')
+
+test("a host's files are checked one after another, so that those of others need not wait for all of them", async () => {
+  const [one, other] = [await service.actor(), await service.actor()]
+  const check = (actor: Actor, text: string) => actor.send('POST', `${calendars}/check`, { body: { text } })
+  const order: string[] = []
+  const noted = (name: string, response: Promise<{ status: number }>) =>
+    response.then(({ status }) => {
+      if (status === 200) order.push(name)
+      return status
+    })
+  const own = Array.from({ length: 6 }, (_, index) => noted(`own ${index}`, check(one, longFile)))
+  const foreign = noted('foreign', check(other, longFile))
+  const statuses = await Promise.all([...own, foreign])
+  expect(order.slice(0, 2)).toContain('foreign')
+  // On a slow machine, some of the host's own do not get their turn in time.
+  for (const status of statuses) expect([200, 409]).toContain(status)
+}, 60_000)
