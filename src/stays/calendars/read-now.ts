@@ -2,6 +2,7 @@ import { DomainError } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { StoredCalendar } from '../../inventory/calendars/model.ts'
 import { claimCalendar, findCalendar } from '../../inventory/calendars/store.ts'
+import { Places } from './places.ts'
 import { type ReadingContext, readClaimed } from './read-one.ts'
 import { readingTurns, requireReadingTurn, type TurnsContext } from './turns.ts'
 
@@ -9,6 +10,9 @@ import { readingTurns, requireReadingTurn, type TurnsContext } from './turns.ts'
 const pauseMilliseconds = 60_000
 /** A reading in progress ends within this time, in seconds, unless its process was killed. */
 const inProgressSeconds = 20
+
+/** Readings that hosts ask for take as much memory as those that are due. */
+const readings = new Places({ total: 4, perHost: 2 })
 
 /** Which calendar a host asks to be read. */
 export interface WantedReading {
@@ -34,9 +38,20 @@ export async function readNow(
     throw new DomainError('conflict', 'The listing is inactive, so its calendars are not read')
   if (calendar.is_limited) return
   requireTime(calendar, app.clock(ownerId), accepts)
+  await readings.with(ownerId, 'Other calendars are being read; try again', () =>
+    readInTurn(app, calendar, accepts),
+  )
+}
+
+async function readInTurn(
+  app: ReadingContext & TurnsContext & Pick<AppContext, 'clock'>,
+  calendar: StoredCalendar,
+  accepts: boolean,
+): Promise<void> {
+  const { owner_id } = calendar
   const turns = readingTurns(app)
   const turn = await requireReadingTurn(turns, calendar.origin)
-  const now = app.clock(ownerId)
+  const now = app.clock(owner_id)
   const claimed = isClaimed(calendar, now) ? null : await claimCalendar(app.db, calendar, now)
   if (!claimed) {
     turn.giveBack()
