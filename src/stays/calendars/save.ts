@@ -5,11 +5,11 @@ import { type Decision, daysAhead, decide, nightsAfter } from '../../inventory/c
 import { boundedRefresh, dueAfterFailure, dueAfterSuccess } from '../../inventory/calendars/due.ts'
 import type { StoredCalendar } from '../../inventory/calendars/model.ts'
 import { type Claimed, findClaimed, saveReading } from '../../inventory/calendars/store.ts'
-import type { Session } from '../../platform/mongo/connection.ts'
+import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { inTransaction } from '../../platform/mongo/turns/transactions.ts'
 import { findActiveStays } from '../bookings/store.ts'
 import { findRoomCalendars } from '../capacity/calendars.ts'
-import { nightsToCompare, overbookedNights } from '../capacity/units.ts'
+import { nightsToCompare, overbookedNights, type RoomCalendar } from '../capacity/units.ts'
 import type { Attempt, FailedAttempt, GoodAttempt } from './fetch.ts'
 
 /*
@@ -37,27 +37,42 @@ export interface Judging {
 const maxSkipped = 20
 const maxConflicts = 20
 
-/** Stores an attempt. Returns false if the calendar's claim was not the attempt's own any more. */
+/**
+ * Maximum number of blocks of a room type's calendars. Everything that counts its nights reads them all: without the bound,
+ * the calendars of one room type could take a process's memory, and all of its time for seconds.
+ */
+const maxBlocksOfRoomType = 20_000
+
+/**
+ * Stores an attempt, and returns it as it was judged: a good reading fails if it takes too many blocks. Returns null if
+ * the calendar's claim was not the attempt's own any more.
+ */
 export function saveAttempt(
   app: SavingContext,
   claimed: StoredCalendar & Claimed,
   attempt: Attempt,
   judging: Judging,
-): Promise<boolean> {
-  if (attempt.kind === 'failed') return saveFailure(app, claimed, attempt)
+): Promise<Attempt | null> {
+  if (attempt.kind === 'failed') return saveFailure(app, null, { claimed, attempt })
   return inTransaction(app.db, hostQueue(claimed.owner_id), (session) =>
     saveGood(app, session, { claimed, attempt, judging }),
   )
 }
 
+interface FailureToSave {
+  claimed: Claimed & Pick<StoredCalendar, 'failures'>
+  attempt: FailedAttempt
+}
+
 async function saveFailure(
   { db, clock }: SavingContext,
-  claimed: StoredCalendar & Claimed,
-  { error, responseStatus, retryAfterSeconds }: FailedAttempt,
-): Promise<boolean> {
+  session: Session | null,
+  { claimed, attempt }: FailureToSave,
+): Promise<Attempt | null> {
+  const { error, responseStatus, retryAfterSeconds } = attempt
   const now = clock(claimed.owner_id)
   const failures = claimed.failures + 1
-  return saveReading(db, null, claimed, {
+  const isSaved = await saveReading(db, session, claimed, {
     status: 'failing',
     error,
     response_status: responseStatus,
@@ -65,6 +80,7 @@ async function saveFailure(
     failures,
     next_read_at: dueAfterFailure(now, { failures, retryAfterSeconds }, Math.random()),
   })
+  return isSaved ? attempt : null
 }
 
 interface GoodReadingToSave {
@@ -77,15 +93,20 @@ async function saveGood(
   app: SavingContext,
   session: Session,
   { claimed, attempt, judging }: GoodReadingToSave,
-): Promise<boolean> {
+): Promise<Attempt | null> {
   const { db, clock } = app
   const known = await findClaimed(db, session, claimed)
-  if (!known) return false
+  if (!known) return null
   const { owner_id } = known
   const at = clock(owner_id)
   const today = toDay(at)
   const { file } = attempt
   const decision = decide(known, { blocks: file?.blocks ?? null, at, today, accepts: judging.accepts })
+  const others = await otherCalendars(db, session, known)
+  if (decision.blocks.length > known.blocks.length && isTooMany([...others, decision])) {
+    const failed = tooLarge(attempt)
+    return saveFailure(app, session, { claimed: { ...known, claim: claimed.claim }, attempt: failed })
+  }
   const changesNight = decision.added.length > 0 || decision.freed.length > 0
   const isFirst = !known.has_been_read
   const nights =
@@ -93,9 +114,9 @@ async function saveGood(
       ? nightsAfter(decision, await nextMoment(db, session, owner_id, { now: at, isFirst }))
       : decision.kept
   const read = { ...known, has_been_read: true, blocks: decision.blocks, nights }
-  const conflicts = await conflictsOf(app, session, read, { rooms: judging.rooms, today })
+  const conflicts = await conflictsOf(app, session, read, { others, rooms: judging.rooms, today })
   const refresh_seconds = file ? boundedRefresh(file.refreshSeconds) : known.refresh_seconds
-  return saveReading(db, session, claimed, {
+  const isSaved = await saveReading(db, session, claimed, {
     ...stateAfter(decision),
     error: null,
     response_status: attempt.responseStatus,
@@ -112,6 +133,30 @@ async function saveGood(
     conflicts,
     nights,
   })
+  return isSaved ? attempt : null
+}
+
+/** Returns the calendars of the other rooms of a room's type. */
+async function otherCalendars(
+  db: Db,
+  session: Session,
+  { owner_id, room_type_id, room_id }: StoredCalendar,
+): Promise<RoomCalendar[]> {
+  const found = await findRoomCalendars(db, session, owner_id, [room_type_id])
+  return (found.get(room_type_id) ?? []).filter((other) => other.room_id !== room_id)
+}
+
+function isTooMany(calendars: { blocks: unknown[] }[]): boolean {
+  return calendars.reduce((sum, { blocks }) => sum + blocks.length, 0) > maxBlocksOfRoomType
+}
+
+function tooLarge({ responseStatus }: GoodAttempt): FailedAttempt {
+  return {
+    kind: 'failed',
+    error: 'too_large',
+    responseStatus,
+    retryAfterSeconds: null,
+  }
 }
 
 function stateAfter({ status, hold_since, blocks, missing }: Decision) {
@@ -123,14 +168,16 @@ async function conflictsOf(
   { db }: SavingContext,
   session: Session,
   read: StoredCalendar,
-  { rooms, today }: { rooms: number; today: string },
+  { others, rooms, today }: { others: RoomCalendar[]; rooms: number; today: string },
 ): Promise<string[]> {
   const { owner_id, room_type_id, room_id } = read
-  const stored = (await findRoomCalendars(db, session, owner_id, [room_type_id])).get(room_type_id) ?? []
-  const calendars = [
-    ...stored.filter((other) => other.room_id !== room_id),
-    { room_id, hasBeenRead: true, blocks: read.blocks, blockedNights: read.nights },
-  ]
+  const own = {
+    room_id,
+    hasBeenRead: true,
+    blocks: read.blocks,
+    blockedNights: read.nights,
+  }
+  const calendars = [...others, own]
   if (calendars.every(({ blocks }) => blocks.length === 0)) return []
   const nights = { from: today, to: addDays(today, daysAhead) }
   const compared = { roomTypeIds: [room_type_id], days: nightsToCompare(nights, calendars) }

@@ -22,7 +22,8 @@ async function silentServer(): Promise<{ port: number; connections: () => number
 }
 
 test('calendars at silent servers do not keep those of another host from being read', async () => {
-  const [slow, quick] = [await service.actor(), await service.actor()]
+  const slow = await service.actor()
+  const quick = await service.actor()
   const silent = await Promise.all([silentServer(), silentServer(), silentServer()])
   const urls = silent.flatMap(({ port }) => [1, 2, 3].map((path) => `http://127.0.0.1:${port}/${path}`))
   await listingWithCalendars(slow, urls)
@@ -49,7 +50,8 @@ const longFile = [
 ].join('\r\n')
 
 test("a host's files are checked one after another, so that those of others need not wait for all of them", async () => {
-  const [one, other] = [await service.actor(), await service.actor()]
+  const one = await service.actor()
+  const other = await service.actor()
   const check = (actor: Actor, text: string) => actor.send('POST', `${calendars}/check`, { body: { text } })
   const order: string[] = []
   const noted = (name: string, response: Promise<{ status: number }>) =>
@@ -63,4 +65,28 @@ test("a host's files are checked one after another, so that those of others need
   expect(order.slice(0, 2)).toContain('foreign')
   // On a slow machine, some of the host's own do not get their turn in time.
   for (const status of statuses) expect([200, 409]).toContain(status)
+}, 60_000)
+
+test('a room type has at most 20,000 blocks; the calendar that would exceed them fails, and the nights stay countable', async () => {
+  const actor = await service.actor()
+  const server = startCalendarServer((stop) => onTestFinished(() => stop().then(() => {})))
+  const many = Array.from({ length: 2000 }, (_, index): [string, string] => {
+    const first = 1 + (index % 1000)
+    return [dayFromNow(first), dayFromNow(first + 1 + Math.floor(index / 1000))]
+  })
+  const paths = Array.from({ length: 11 }, (_, index) => `/${index}`)
+  for (const path of paths) server.serve(path, calendarOf(many))
+  const { listing_id, roomIds } = await listingWithCalendars(
+    actor,
+    paths.map((path) => server.url + path),
+  )
+  const entries = async () =>
+    (await actor.send('GET', `${calendars}?listing_id=${listing_id}`)).body.data.calendars
+  await expect
+    .poll(async () => (await entries()).map(({ status }: { status: string }) => status))
+    .not.toContain('waiting')
+  const failing = (await entries()).filter(({ status }: { status: string }) => status === 'failing')
+  expect(failing).toMatchObject([{ error: 'too_large', response_status: 200, nights: 0 }])
+  const [shown] = roomIds
+  expect((await actor.send('GET', `${calendars}/${shown}`)).body.data.calendar.blocks).toHaveLength(2000)
 }, 60_000)
