@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { addDays, toDay } from '../../core/clock.ts'
 import { hostQueue, nextMoment } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
@@ -17,7 +18,7 @@ import type { Attempt, FailedAttempt, GoodAttempt } from './fetch.ts'
  *
  *   find the calendar by its claim    if it is another's by now, or the address has changed, nothing is stored
  *   decide                            see inventory/calendars/decide.ts
- *   advance the host's clock          if a night changes, so that a booking and a reading always see each other
+ *   advance the host's clock          if a block changes, so that a booking and a reading always see each other
  *   read the room type's bookings     for the conflicts
  *   store, and end the claim
  *
@@ -110,7 +111,7 @@ async function saveGood(
   const changesNight = decision.added.length > 0 || decision.freed.length > 0
   const isFirst = !known.has_been_read
   const nights =
-    changesNight || isFirst
+    changesNight || isFirst || !isDeepStrictEqual(rangesOf(known), rangesOf(decision))
       ? nightsAfter(decision, await nextMoment(db, session, owner_id, { now: at, isFirst }))
       : decision.kept
   const read = { ...known, has_been_read: true, blocks: decision.blocks, nights }
@@ -134,6 +135,11 @@ async function saveGood(
     nights,
   })
   return isSaved ? attempt : null
+}
+
+/** Returns what determines which blocks are bookings, and with them the units that are left. */
+function rangesOf({ blocks }: Pick<StoredCalendar, 'blocks'>): string[] {
+  return blocks.map(({ start_date, end_date }) => `${start_date}/${end_date}`)
 }
 
 /** Returns the calendars of the other rooms of a room's type. */
