@@ -106,7 +106,6 @@ test('of the calendars that a host asks to be read, a process reads two at a tim
       inProgress += 1
       most = Math.max(most, inProgress)
       await Bun.sleep(200)
-  const before = order.length
       inProgress -= 1
       return new Response(calendarOf([]))
     })
