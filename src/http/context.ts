@@ -7,6 +7,7 @@ import type { Changes } from '../host-clock/changes.ts'
 import type { ClockWatch } from '../platform/mongo/clock-watch.ts'
 import type { Db } from '../platform/mongo/connection.ts'
 import type { OutboxWorker } from '../platform/outbox/worker.ts'
+import type { Places } from '../platform/outgoing/places.ts'
 import type { RateDecision, RateLimiter } from '../platform/rate-limiter.ts'
 import type { SecretBox } from '../platform/secrets/secret-box.ts'
 import type { SharedCache } from '../platform/slots.ts'
@@ -32,6 +33,10 @@ export interface AppContext {
   authorizer: Authorizer
   keyLookUps: KeyLookUps
   bodyBudget: BodyBudget
+  /** Places for readings of calendars in this process. */
+  readingPlaces: Places
+  /** Places for checks of calendars' files in this process. */
+  checkPlaces: Places
   unread: UnreadResponses
   usage: Usage
   activity: KeyActivity

@@ -26,6 +26,7 @@ import { storedSecret } from '../platform/secrets/stored-secret.ts'
 import { withTimeoutOrNull } from '../platform/time-limits.ts'
 import { openSandboxEnvironment } from '../sandbox/environment.ts'
 import type { SandboxContext } from '../sandbox/sandbox-context.ts'
+import { newCheckPlaces, newReadingPlaces } from '../stays/calendars/places.ts'
 import { CalendarReader } from '../stays/calendars/reader.ts'
 import { Metrics } from './metrics.ts'
 import { type OpenDatabase, openDatabase, openRateLimiter, openSecrets } from './open-context.ts'
@@ -110,7 +111,8 @@ async function composeOn(
   const changes = new HostChanges(db, log)
   const shared = { db, liveDb: db, clock, clockWatch, config, secrets, changes, log, metrics, rateLimiter }
   const webhooks = new WebhookWorker({ ...shared, environment: { name: 'live' } })
-  const calendars = new CalendarReader({ ...shared, environment: { name: 'live' } })
+  const readingPlaces = newReadingPlaces()
+  const calendars = new CalendarReader({ ...shared, readingPlaces, environment: { name: 'live' } })
   const live: AppContext = {
     config,
     clock,
@@ -121,6 +123,8 @@ async function composeOn(
     cache: rateLimiter.cache,
     keyLookUps: new KeyLookUps(),
     bodyBudget: newBodyBudget(),
+    readingPlaces,
+    checkPlaces: newCheckPlaces(),
     unread: new UnreadResponses(),
     authorizer: new KeyAuthorizer(db, rateLimiter, config.rateLimitPerMinute),
     usage,

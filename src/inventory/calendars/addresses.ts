@@ -9,6 +9,7 @@ import {
   findLimitedRooms,
   insertCalendars,
   removeCalendars,
+  type WrittenCalendar,
 } from './store.ts'
 
 /*
@@ -72,7 +73,7 @@ export async function writeAddresses(
     owner_id,
     changed.map((room) => ({
       room_id: room.room_id,
-      set: newAddress(room.url, { ...(known.get(room.room_id) as StoredCalendar), now }),
+      set: newAddress(room.url, { ...(known.get(room.room_id) as WrittenCalendar), now }),
     })),
   )
   const added = set.filter(({ room_id }) => !known.has(room_id))

@@ -201,16 +201,28 @@ export async function giveBackClaim(
   )
 }
 
-/** Returns the calendars of some rooms, within a transaction. */
+/** The fields of a calendar that a write of its address depends on. */
+export type WrittenCalendar = Pick<StoredCalendar, 'room_id' | 'is_inactive' | 'is_limited'>
+
+/**
+ * Returns the calendars of some rooms, within a transaction. It does not read their blocks, of which a listing's rooms may
+ * have a million.
+ */
 export function findCalendarsOfRooms(
   db: Db,
   session: Session,
   owner_id: number,
   roomIds: number[],
-): Promise<StoredCalendar[]> {
+): Promise<WrittenCalendar[]> {
   const filter = { owner_id, room_id: { $in: roomIds } }
-  const options = { session, projection: { _id: 0 }, batchSize: roomIds.length + 1 }
-  return calendarModel(db).collection.find<StoredCalendar>(filter, options).toArray()
+  const projection: Record<keyof WrittenCalendar, 1> & { _id: 0 } = {
+    _id: 0,
+    room_id: 1,
+    is_inactive: 1,
+    is_limited: 1,
+  }
+  const options = { session, projection, batchSize: roomIds.length + 1 }
+  return calendarModel(db).collection.find<WrittenCalendar>(filter, options).toArray()
 }
 
 /** Counts the host's calendars that are not limited. */

@@ -1,67 +1,33 @@
-/** Maximum number of readings at a time in a process, which bounds their memory (decisions §31). */
-const maxPlaces = 4
-/** Maximum number of them for one host, and for one origin, so that neither keeps the others waiting. */
-const maxShare = 2
-/** Pause between two checks for a free place. */
-const pauseMilliseconds = 100
+import { DomainError } from '../../core/errors.ts'
+import { type PlaceHolder, Places } from '../../platform/outgoing/places.ts'
 
-/** Whose reading takes a place. */
-export interface PlaceHolder {
-  owner_id: number
-  origin: string
-}
-
-/** A place that is taken. Must be freed once its reading has ended. */
-export interface Place {
-  free(): void
+/** Returns the places for readings in one process: those that are due, and those that hosts ask for (decisions §31). */
+export function newReadingPlaces(): Places {
+  return new Places({ total: 4, share: 2 })
 }
 
 /**
- * The places for readings in this process: those that are due, those that hosts ask for, and those of the sandbox. A server
- * may take 20 s to send a file, so without shares, four calendars at a slow server, or of a host with thousands, would
- * keep everybody else's waiting, and without the bound, hosts could fill the memory with readings that they ask for.
+ * Returns the places for checks of files in one process (decisions §31). Large files are read one after another, so each
+ * check holds up all that come later.
  */
-class ReadingPlaces {
-  private readonly holders = new Set<PlaceHolder>()
-
-  /** Takes a place at once; null if there is none for this reading. */
-  take({ owner_id, origin }: PlaceHolder): Place | null {
-    if (!this.hasFree() || this.fullHosts().includes(owner_id) || this.fullOrigins().includes(origin))
-      return null
-    const holder = { owner_id, origin }
-    this.holders.add(holder)
-    return { free: () => void this.holders.delete(holder) }
-  }
-
-  /** Waits for a place. Returns null if this would take longer than `milliseconds`. */
-  async wait(holder: PlaceHolder, milliseconds: number): Promise<Place | null> {
-    const deadline = performance.now() + milliseconds
-    for (;;) {
-      const place = this.take(holder)
-      if (place) return place
-      if (performance.now() + pauseMilliseconds > deadline) return null
-      await Bun.sleep(pauseMilliseconds)
-    }
-  }
-
-  hasFree(): boolean {
-    return this.holders.size < maxPlaces
-  }
-
-  /** Returns the hosts that have their share. */
-  fullHosts(): number[] {
-    return full([...this.holders].map(({ owner_id }) => owner_id))
-  }
-
-  /** Returns the origins that have their share. */
-  fullOrigins(): string[] {
-    return full([...this.holders].map(({ origin }) => origin))
-  }
+export function newCheckPlaces(): Places {
+  return new Places({ total: 2, share: 1 })
 }
 
-function full<Holder>(holders: Holder[]): Holder[] {
-  const counts = Map.groupBy(holders, (holder) => holder)
-  return [...counts].filter(([, same]) => same.length >= maxShare).map(([holder]) => holder)
-}
+/** Time that a host's request waits for a place. */
+const waitMilliseconds = 5000
 
-export const readingPlaces = new ReadingPlaces()
+/**
+ * Does work that a host asks for once there is a place.
+ *
+ * @throws DomainError `conflict` with a retry time if there is none for five seconds
+ */
+export async function inPlace<T>(places: Places, holder: PlaceHolder, work: () => Promise<T>): Promise<T> {
+  const place = await places.wait(holder, waitMilliseconds)
+  if (!place) throw new DomainError('conflict', 'Too many calendars are being read; try again', [], 1)
+  try {
+    return await work()
+  } finally {
+    place.free()
+  }
+}

@@ -2,14 +2,12 @@ import { DomainError } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { StoredCalendar } from '../../inventory/calendars/model.ts'
 import { claimCalendar, findCalendar } from '../../inventory/calendars/store.ts'
-import { type Place, readingPlaces } from './places.ts'
+import { inPlace } from './places.ts'
 import { type ReadingContext, readClaimed } from './read-one.ts'
 import { readingTurns, requireReadingTurn, type TurnsContext } from './turns.ts'
 
 /** Least time between two attempts, unless the address is new or the host accepts the file. */
 const pauseMilliseconds = 60_000
-/** Longest time for which a host's wish waits for a place. */
-const placeMilliseconds = 5000
 /** A reading in progress ends within this time, in seconds, unless its process was killed. */
 const inProgressSeconds = 20
 
@@ -29,7 +27,7 @@ export interface WantedReading {
  * calendar is being read
  */
 export async function readNow(
-  app: ReadingContext & TurnsContext & Pick<AppContext, 'clock'>,
+  app: ReadingContext & TurnsContext & Pick<AppContext, 'clock' | 'readingPlaces'>,
   { ownerId, roomId, accepts }: WantedReading,
 ): Promise<void> {
   const calendar = await findCalendar(app.db, ownerId, roomId)
@@ -37,15 +35,10 @@ export async function readNow(
     throw new DomainError('conflict', 'The listing is inactive, so its calendars are not read')
   if (calendar.is_limited) return
   requireTime(calendar, app.clock(ownerId), accepts)
-  const place = await requirePlace(calendar)
-  try {
-    await readInPlace(app, calendar, accepts)
-  } finally {
-    place.free()
-  }
+  await inPlace(app.readingPlaces, calendar, () => readInTurn(app, calendar, accepts))
 }
 
-async function readInPlace(
+async function readInTurn(
   app: ReadingContext & TurnsContext & Pick<AppContext, 'clock'>,
   calendar: StoredCalendar,
   accepts: boolean,
@@ -59,12 +52,6 @@ async function readInPlace(
     throw beingRead()
   }
   await readClaimed(app, claimed, { turns, turn, accepts })
-}
-
-async function requirePlace(calendar: StoredCalendar): Promise<Place> {
-  const place = await readingPlaces.wait(calendar, placeMilliseconds)
-  if (place) return place
-  throw new DomainError('conflict', 'Too many calendars are being read; try again', [], 1)
 }
 
 function requireTime(calendar: StoredCalendar, now: Date, accepts: boolean): void {

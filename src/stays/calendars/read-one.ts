@@ -29,8 +29,8 @@ export async function readClaimed(
       country,
       takeTurn: turnsOfReading(turns, turn),
     }).catch(whenWithoutTurn)
-    const isSaved = await saveAttempt(app, claimed, attempt, { rooms, accepts })
-    if (isSaved) app.metrics.countCalendarReading(outcomeOf(attempt))
+    const saved = await saveAttempt(app, claimed, attempt, { rooms, accepts })
+    if (saved) app.metrics.countCalendarReading(outcomeOf(saved))
   } finally {
     turn.giveBack()
   }

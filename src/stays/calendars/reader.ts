@@ -7,9 +7,9 @@ import {
   findNextDue,
   giveBackClaim,
 } from '../../inventory/calendars/store.ts'
+import type { Place } from '../../platform/outgoing/places.ts'
 import { type OriginTurns, type Turn, unlimited } from '../../platform/outgoing/turns.ts'
 import { withTimeoutOrNull } from '../../platform/time-limits.ts'
-import { type Place, readingPlaces } from './places.ts'
 import { type ReadingContext, readClaimed } from './read-one.ts'
 import { readingTurns, type TurnsContext } from './turns.ts'
 
@@ -46,7 +46,9 @@ export class CalendarReader {
   private wakeUp = Promise.withResolvers<void>()
   private isStopped = false
 
-  constructor(private readonly app: ReadingContext & TurnsContext & Pick<AppContext, 'log'>) {
+  constructor(
+    private readonly app: ReadingContext & TurnsContext & Pick<AppContext, 'log' | 'readingPlaces'>,
+  ) {
     this.turns = readingTurns(app)
   }
 
@@ -89,13 +91,13 @@ export class CalendarReader {
 
   /** Begins as many readings as it may. Returns how long there is nothing more to begin, in milliseconds. */
   private async look(): Promise<number> {
-    const { db, clock, clockWatch } = this.app
+    const { db, clock, clockWatch, readingPlaces } = this.app
     if (!clockWatch.isSound()) return failurePauseMilliseconds
     const busyOrigins = new Set<string>()
     while (this.mayBegin()) {
       const due = await findDueCalendars(db, clock(), {
         busyOrigins: [...busyOrigins, ...readingPlaces.fullOrigins()],
-        busyHosts: readingPlaces.fullHosts(),
+        busyHosts: readingPlaces.fullOwners(),
         limit: lookedAtOnce,
       })
       if (due.length === 0) break
@@ -103,14 +105,18 @@ export class CalendarReader {
         if (busyOrigins.has(calendar.origin)) continue
         const place = readingPlaces.take(calendar)
         if (!place) continue
-        const turn = await this.turnAt(calendar)
-        if (!turn) busyOrigins.add(calendar.origin)
-        const isBegun = turn !== null && (await this.claimAndBegin(calendar, turn, place))
-        if (!isBegun) place.free()
+        let isBegun = false
+        try {
+          const turn = await this.turnAt(calendar)
+          if (turn) isBegun = await this.claimAndBegin(calendar, turn, place)
+          else busyOrigins.add(calendar.origin)
+        } finally {
+          if (!isBegun) place.free()
+        }
       }
       if (busyOrigins.size >= maxBusyOrigins) break
     }
-    const isShareFull = readingPlaces.fullHosts().length > 0 || readingPlaces.fullOrigins().length > 0
+    const isShareFull = readingPlaces.fullOwners().length > 0 || readingPlaces.fullOrigins().length > 0
     if (busyOrigins.size > 0 || isShareFull || !this.mayBegin()) return busyPauseMilliseconds
     const next = await findNextDue(db)
     if (next === null) return maxPauseMilliseconds
@@ -118,7 +124,7 @@ export class CalendarReader {
   }
 
   private mayBegin(): boolean {
-    return !this.isStopped && readingPlaces.hasFree()
+    return !this.isStopped && this.app.readingPlaces.hasFree()
   }
 
   private async turnAt({ origin }: DueCalendar): Promise<Turn | null> {
@@ -133,7 +139,6 @@ export class CalendarReader {
     const { db, clock, log } = this.app
     const claimed = await claimCalendar(db, due, clock(due.owner_id)).catch((error) => {
       turn.giveBack()
-      place.free()
       throw error
     })
     if (!claimed) {

@@ -96,7 +96,12 @@ export function calendarRoutes(app: AppContext) {
     .post(
       '/check',
       {
-        access: { permission: 'listings.read', provider: true, body: 'file', errors: ['not_found'] },
+        access: {
+          permission: 'listings.read',
+          provider: true,
+          body: 'file',
+          errors: ['not_found', 'conflict'],
+        },
         body: CalendarCheck,
         response: { 200: Envelope(CheckedCalendar) },
         detail: {

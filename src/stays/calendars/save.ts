@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { addDays, toDay } from '../../core/clock.ts'
 import { hostQueue, nextMoment } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
@@ -10,11 +11,11 @@ import {
   findClaimed,
   saveReading,
 } from '../../inventory/calendars/store.ts'
-import type { Session } from '../../platform/mongo/connection.ts'
+import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { inTransaction } from '../../platform/mongo/turns/transactions.ts'
 import { findActiveStays } from '../bookings/store.ts'
 import { findRoomCalendars } from '../capacity/calendars.ts'
-import { nightsToCompare, overbookedNights } from '../capacity/units.ts'
+import { nightsToCompare, overbookedNights, type RoomCalendar } from '../capacity/units.ts'
 import type { Attempt, FailedAttempt, GoodAttempt } from './fetch.ts'
 
 /*
@@ -22,7 +23,7 @@ import type { Attempt, FailedAttempt, GoodAttempt } from './fetch.ts'
  *
  *   find the calendar by its claim    if it is another's by now, or the address has changed, nothing is stored
  *   decide                            see inventory/calendars/decide.ts
- *   advance the host's clock          if a night changes, so that a booking and a reading always see each other
+ *   advance the host's clock          if a block changes, so that a booking and a reading always see each other
  *   read the room type's bookings     for the conflicts
  *   store, and end the claim
  *
@@ -42,27 +43,42 @@ export interface Judging {
 const maxSkipped = 20
 const maxConflicts = 20
 
-/** Stores an attempt. Returns false if the calendar's claim was not the attempt's own any more. */
+/**
+ * Maximum number of blocks of a room type's calendars. Everything that counts its nights reads them all: without the bound,
+ * the calendars of one room type could take a process's memory, and all of its time for seconds.
+ */
+const maxBlocksOfRoomType = 20_000
+
+/**
+ * Stores an attempt, and returns it as it was judged: a good reading fails if it takes too many blocks. Returns null if
+ * the calendar's claim was not the attempt's own any more.
+ */
 export function saveAttempt(
   app: SavingContext,
   claimed: ClaimedCalendar,
   attempt: Attempt,
   judging: Judging,
-): Promise<boolean> {
-  if (attempt.kind === 'failed') return saveFailure(app, claimed, attempt)
+): Promise<Attempt | null> {
+  if (attempt.kind === 'failed') return saveFailure(app, null, { claimed, attempt })
   return inTransaction(app.db, hostQueue(claimed.owner_id), (session) =>
     saveGood(app, session, { claimed, attempt, judging }),
   )
 }
 
+interface FailureToSave {
+  claimed: Claimed & Pick<StoredCalendar, 'failures'>
+  attempt: FailedAttempt
+}
+
 async function saveFailure(
   { db, clock }: SavingContext,
-  claimed: ClaimedCalendar,
-  { error, responseStatus, retryAfterSeconds }: FailedAttempt,
-): Promise<boolean> {
+  session: Session | null,
+  { claimed, attempt }: FailureToSave,
+): Promise<Attempt | null> {
+  const { error, responseStatus, retryAfterSeconds } = attempt
   const now = clock(claimed.owner_id)
   const failures = claimed.failures + 1
-  return saveReading(db, null, claimed, {
+  const isSaved = await saveReading(db, session, claimed, {
     status: 'failing',
     error,
     response_status: responseStatus,
@@ -71,6 +87,7 @@ async function saveFailure(
     is_noted: true,
     next_read_at: dueAfterFailure(now, { failures, retryAfterSeconds }, Math.random()),
   })
+  return isSaved ? attempt : null
 }
 
 interface GoodReadingToSave {
@@ -83,26 +100,31 @@ async function saveGood(
   app: SavingContext,
   session: Session,
   { claimed, attempt, judging }: GoodReadingToSave,
-): Promise<boolean> {
+): Promise<Attempt | null> {
   const { db, clock } = app
   const known = await findClaimed(db, session, claimed)
-  if (!known) return false
+  if (!known) return null
   const { owner_id } = known
   const at = clock(owner_id)
   const today = toDay(at)
   const { file } = attempt
   const decision = decide(known, { blocks: file?.blocks ?? null, at, today, accepts: judging.accepts })
+  const others = await otherCalendars(db, session, known)
+  if (decision.blocks.length > known.blocks.length && isTooMany([...others, decision])) {
+    const failed = tooLarge(attempt)
+    return saveFailure(app, session, { claimed: { ...known, claim: claimed.claim }, attempt: failed })
+  }
   const changesNight = decision.added.length > 0 || decision.freed.length > 0
   const isFirst = !known.has_been_read
   const nights =
-    changesNight || isFirst
+    changesNight || isFirst || !isDeepStrictEqual(rangesOf(known), rangesOf(decision))
       ? nightsAfter(decision, await nextMoment(db, session, owner_id, { now: at, isFirst }))
       : decision.kept
   const read = { ...known, has_been_read: true, blocks: decision.blocks, nights }
-  const conflicts = await conflictsOf(app, session, read, { rooms: judging.rooms, today })
+  const conflicts = await conflictsOf(app, session, read, { others, rooms: judging.rooms, today })
   const events = file ? file.events : known.events
   const refresh_seconds = file ? boundedRefresh(file.refreshSeconds) : known.refresh_seconds
-  return saveReading(db, session, claimed, {
+  const isSaved = await saveReading(db, session, claimed, {
     ...stateAfter(decision),
     error: null,
     response_status: attempt.responseStatus,
@@ -120,6 +142,35 @@ async function saveGood(
     is_noted: conflicts.length > 0 || (events?.skipped ?? 0) > 0,
     nights,
   })
+  return isSaved ? attempt : null
+}
+
+/** Returns what determines which blocks are bookings, and with them the units that are left. */
+function rangesOf({ blocks }: Pick<StoredCalendar, 'blocks'>): string[] {
+  return blocks.map(({ start_date, end_date }) => `${start_date}/${end_date}`)
+}
+
+/** Returns the calendars of the other rooms of a room's type. */
+async function otherCalendars(
+  db: Db,
+  session: Session,
+  { owner_id, room_type_id, room_id }: StoredCalendar,
+): Promise<RoomCalendar[]> {
+  const found = await findRoomCalendars(db, session, owner_id, [room_type_id])
+  return (found.get(room_type_id) ?? []).filter((other) => other.room_id !== room_id)
+}
+
+function isTooMany(calendars: { blocks: unknown[] }[]): boolean {
+  return calendars.reduce((sum, { blocks }) => sum + blocks.length, 0) > maxBlocksOfRoomType
+}
+
+function tooLarge({ responseStatus }: GoodAttempt): FailedAttempt {
+  return {
+    kind: 'failed',
+    error: 'too_large',
+    responseStatus,
+    retryAfterSeconds: null,
+  }
 }
 
 function stateAfter({ status, hold_since, blocks, missing }: Decision) {
@@ -131,14 +182,16 @@ async function conflictsOf(
   { db }: SavingContext,
   session: Session,
   read: StoredCalendar,
-  { rooms, today }: { rooms: number; today: string },
+  { others, rooms, today }: { others: RoomCalendar[]; rooms: number; today: string },
 ): Promise<string[]> {
   const { owner_id, room_type_id, room_id } = read
-  const stored = (await findRoomCalendars(db, session, owner_id, [room_type_id])).get(room_type_id) ?? []
-  const calendars = [
-    ...stored.filter((other) => other.room_id !== room_id),
-    { room_id, hasBeenRead: true, blocks: read.blocks, blockedNights: read.nights },
-  ]
+  const own = {
+    room_id,
+    hasBeenRead: true,
+    blocks: read.blocks,
+    blockedNights: read.nights,
+  }
+  const calendars = [...others, own]
   if (calendars.every(({ blocks }) => blocks.length === 0)) return []
   const nights = { from: today, to: addDays(today, daysAhead) }
   const compared = { roomTypeIds: [room_type_id], days: nightsToCompare(nights, calendars) }

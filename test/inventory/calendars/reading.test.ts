@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { hostClockModel } from '../../../src/host-clock/model.ts'
 import { setListingStatus } from '../../../src/inventory/listings/store.ts'
 import { testApp } from '../../support/app.ts'
 import {
@@ -342,4 +343,17 @@ test('a check says what a file would block, stores nothing, and refuses what is 
   expect((await check('')).body.error.errors).toMatchObject([{ path: 'text', code: 'invalid' }])
   expect((await check('ä'.repeat(600_000))).body.error.errors).toMatchObject([{ path: 'text', code: 'max' }])
   expect((await check('x'.repeat(3_000_000))).status).toBe(413)
+})
+
+test("a reading that only divides nights anew advances the host's clock too, so that a booking sees what it counts", async () => {
+  const server = newServer()
+  server.serve('/divided', calendarOf([stayFrom(50, 6)]))
+  const { roomId } = await readRoom(`${server.url}/divided`)
+  const sequence = async () => (await hostClockModel(actor.db).findById(actor.hostId).lean())?.sequence
+  const whole = await sequence()
+  await readLater(roomId)
+  expect(await sequence()).toBe(whole)
+  server.serve('/divided', calendarOf([stayFrom(50, 2), stayFrom(52, 4)]))
+  expect(await readLater(roomId)).toMatchObject({ nights: 6 })
+  expect(await sequence()).toBeGreaterThan(whole as number)
 })
