@@ -1,4 +1,5 @@
 import type { TObject } from '@sinclair/typebox'
+import { vi } from 'vitest'
 import type { Access, RateWindow } from '../../src/http/access.ts'
 import type { Permission } from '../../src/http/permissions.ts'
 import { type Actor, seedBooking, type TestApp } from './app.ts'
@@ -104,7 +105,7 @@ export async function makeOwnIds(actor: Actor, prefix: Prefix): Promise<OwnIds> 
 
 /**
  * Returns the id of a listing's room, whose calendar gets a server of its own, because readings at one server take turns.
- * Nothing listens there.
+ * There is no such server, and on live data the service has noticed that.
  */
 async function ownCalendar(
   actor: Actor,
@@ -115,6 +116,10 @@ async function ownCalendar(
   const availability = { ical: `https://${crypto.randomUUID()}.invalid/calendar.ics` }
   const room_types = [{ id, rooms: [{ id: rooms[0].id, availability }] }]
   await actor.send('PATCH', `${prefix}/listings/${listing.id}`, { body: { room_types } })
+  // While a process reads the calendar, which is at once on live data, nobody else may ask for it to be read.
+  const path = `${prefix}/integrations/provider_one/calendars/${rooms[0].id}`
+  const isRead = async () => (await actor.send('GET', path)).body.data.calendar.attempted_at !== null
+  if (prefix === '/v1') await vi.waitUntil(isRead, { timeout: 60_000, interval: 50 })
   return rooms[0].id
 }
 

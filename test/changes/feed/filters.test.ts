@@ -12,8 +12,8 @@ import { partnerctl, root } from '../../support/processes.ts'
  */
 
 const feeds = [
-  { feed: bookingFeed, command: ['feed', 'poll'], decision: '09-feed', guide: '08-polling' },
-  { feed: messageFeed, command: ['messages', 'poll'], decision: '17-message-feed', guide: '11-messages' },
+  { feed: bookingFeed, command: ['feed', 'poll'], decision: '09-feed', guide: '09-polling' },
+  { feed: messageFeed, command: ['messages', 'poll'], decision: '17-message-feed', guide: '12-messages' },
 ]
 
 const filtersOf = ({ parameters }: (typeof feeds)[number]['feed']) => Object.keys(parameters)

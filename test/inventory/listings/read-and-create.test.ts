@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { testApp } from '../../support/app.ts'
-import { readFixture } from '../../support/fixtures.ts'
+import { readFixture, readWholeFixture } from '../../support/fixtures.ts'
 import { asRead } from '../../support/listing-diff.ts'
 
 const service = await testApp()
@@ -9,7 +9,7 @@ const houses = ['barcelona-house', 'tokyo-share-house', 'warsaw-tower']
 
 test.each(houses)('GET /v1/listings/{id} of %s shows every posted field, with integer ids', async (name) => {
   const actor = await service.actor()
-  const sent = await readFixture(`listings/${name}`)
+  const sent = await readWholeFixture(`listings/${name}`)
   const created = await actor.send('POST', '/v1/listings', { body: sent })
   expect(created.status).toBe(201)
   const { id, room_types } = created.body.data
