@@ -108,7 +108,6 @@ test('a keyed booking and its hint are one trace, whose spans have nothing of wh
   expect([...commands]).toEqual([
     'mongodb findAndModify host_clocks',
     'mongodb find availability_blocks',
-    'mongodb find calendars',
     'mongodb insert bookings',
     'mongodb insert messages',
     'mongodb insert stored_responses',
