@@ -49,7 +49,7 @@ type Op =
   | { op: 'end a key'; host: number; id: number }
   /** Renews the lease too late, or in time again. */
   | { op: 'be late' }
-  /** Kills the process; another one takes over at once. */
+  /** Kills the process; another one takes over once the lease has ended. */
   | { op: 'die' }
 
 const host = fc.constantFrom(...hosts)
@@ -497,9 +497,14 @@ class World {
     this.timers = []
     this.attempts = []
     this.isInTime = true
+    // What a process has begun within the last second is known to it alone, but the lease lasts for longer.
+    this.at += leaseMilliseconds
     this.tell({ is: 'noted', host: 'any' })
   }
 }
+
+/** Least duration of a lease that a killed process leaves behind. */
+const leaseMilliseconds = 1500
 
 const turn: Turn = { isFresh: () => true, begin() {}, sent() {}, end() {}, giveBack() {} }
 
