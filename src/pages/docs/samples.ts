@@ -114,10 +114,18 @@ function unwrap(body: Json): Json {
   return isWrapped ? value : body
 }
 
+/** A whole string in JSON, so that the quote that ends one never counts as the beginning of another. */
+const jsonString = /"((?:[^"\\]|\\.)*)"/g
+
+/** Returns a JSON string in single quotes, unless it has characters that would have to be written otherwise there. */
+function inSingleQuotes(quoted: string, text: string): string {
+  return /[\\']/.test(text) ? quoted : `'${text}'`
+}
+
 function javaScriptOf(value: unknown): string {
   return JSON.stringify(value, null, 2)
     .replace(/^(\s*)"(\w+)":/gm, '$1$2:')
-    .replace(/"([^"\\']*)"/g, "'$1'")
+    .replace(jsonString, inSingleQuotes)
 }
 
 function toPython({ method, address, body, idempotencyKey }: Call): string {
@@ -139,9 +147,11 @@ print(json.load(urllib.request.urlopen(request)))
 `
 }
 
+const pythonWords = { null: 'None', true: 'True', false: 'False' }
+
 function pythonOf(value: unknown): string {
   return JSON.stringify(value, null, 4)
-    .replace(/: null(?=,?$)/gm, ': None')
-    .replace(/"([^"\\']*)"/g, "'$1'")
+    .replace(/: (null|true|false)(?=,?$)/gm, (_, word: keyof typeof pythonWords) => `: ${pythonWords[word]}`)
+    .replace(jsonString, inSingleQuotes)
     .replaceAll('\n', '\n    ')
 }

@@ -77,7 +77,7 @@ function expectBounded(waits: Wait[], calm: Wait[]) {
 
 /** Returns true for a failed request. A conflict from a second transition or a sixth webhook counts as success. */
 function isRefused({ name, status }: Wait): boolean {
-  return status >= 400 && !(status === 409 && /\/(confirm|cancel|webhooks)$/.test(name))
+  return status >= 400 && !(status === 409 && /\/(confirm|cancel|webhooks|read)$/.test(name))
 }
 
 async function recovers() {

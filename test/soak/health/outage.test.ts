@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { revokeKey } from '../../../src/access/keys/store.ts'
 import { type Actor, seedBooking } from '../../support/app.ts'
+import { limitAllNights } from '../../support/availability.ts'
 import { withClock } from '../../support/hook-services.ts'
 import { type Received, startReceiver } from '../../support/receiver.ts'
 import { deliveriesOf } from '../../support/webhooks.ts'
@@ -30,6 +31,7 @@ async function sandboxReader(): Promise<Actor> {
   const actor = await service.actor()
   await read(actor, '/sandbox')
   await seedBooking(actor, '/sandbox')
+  await limitAllNights(actor, '/sandbox')
   return actor
 }
 
