@@ -77,7 +77,14 @@ const requests: Record<string, unknown> = {
   'POST /listings': await readFixture('demo/listing'),
   'PATCH /listings/{id}': {
     name: 'Sandbox House, renovated',
-    room_types: [{ id: 3001, prices: { base_price: 640 } }],
+    room_types: [
+      {
+        id: 3001,
+        prices: { base_price: 640 },
+        // The examples of calendars show this one.
+        rooms: [{ id: 4001, availability: { ical: calendarAddress } }],
+      },
+    ],
   },
   'POST /bookings/{booking_id}/confirm': {},
   'POST /bookings/{booking_id}/cancel': { reason: 'Guest fell ill' },

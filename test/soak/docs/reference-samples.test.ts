@@ -50,10 +50,6 @@ async function runsOf(label: string): Promise<Run[]> {
     const consumer = `/sandbox/integrations/provider_one/${feed}/consumers/booking-sync`
     await actor.send('PUT', consumer, { body: { acknowledged: null } })
   }
-  // A fresh sandbox has no calendars, because the address of each is the partner's own.
-  const availability = { ical: 'https://calendars.example.com/4001.ics' }
-  const room_types = [{ id: 3001, rooms: [{ id: 4001, availability }] }]
-  await actor.send('PATCH', '/sandbox/listings/2001', { body: { room_types } })
   const running = await storeCertification(certifying.db, certifying, 'asked')
   const passed = await storeCertification(certified.db, certified, 'passed')
   const callerOf = (operationId: string) => {
