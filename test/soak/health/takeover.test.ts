@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { sender, testApp, testEnvironment } from '../../support/app.ts'
+import { limitAllNights } from '../../support/availability.ts'
 import { ownDatabase } from '../../support/databases.ts'
 import { type ServiceProcess, startService } from '../../support/processes.ts'
 import { startReceiver } from '../../support/receiver.ts'
@@ -20,7 +21,8 @@ async function replace(processes: ServiceProcess[], index: number): Promise<void
 test('each finding opens one alarm and resolves it once while processes are killed', async (context) => {
   const { url, received } = startReceiver(context)
   const processes = await Promise.all([startService(environment), startService(environment)])
-  const { key } = await minter.actor()
+  const actor = await minter.actor()
+  const { key } = actor
   const send = async (method: string, path: string, body?: object) => {
     for (;;) {
       const port = processes.find(({ pid }) => isAlive(pid)) as ServiceProcess
@@ -35,6 +37,7 @@ test('each finding opens one alarm and resolves it once while processes are kill
   }
   const { body } = await send('GET', feed)
   const ids: number[] = body.data.Bookings.map(({ booking_id }: { booking_id: number }) => booking_id)
+  await limitAllNights(actor, '/sandbox')
   await send('POST', '/sandbox/webhooks', { url, events: ['alarm.opened', 'alarm.resolved'] })
   const alarms = (type: string) =>
     new Set(received.filter(({ hint }) => hint.type === type).map(({ headers }) => headers['webhook-id']))
