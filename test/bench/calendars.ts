@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { addDays } from '../../src/core/clock.ts'
 import { readCalendarFile } from '../../src/inventory/calendars/file/read.ts'
+import { mostRules } from '../support/large-calendar.ts'
 import { medianMilliseconds } from './measure.ts'
 import { atMost, type Row } from './table.ts'
 
@@ -18,7 +19,7 @@ const aims = { pauseMilliseconds: 20, memoryMebibytes: 64, ratio: 0.5 }
 export async function calendars(): Promise<Row[]> {
   const text = largeFile()
   const bytes = new TextEncoder().encode(text)
-  const rules = new TextEncoder().encode(fileOfRules())
+  const rules = mostRules()
   const read = async (file: Uint8Array) => {
     const { kind } = await readCalendarFile([file], { today, country: 'DE' })
     if (kind !== 'calendar') throw new Error(`The file was read as ${kind}`)
@@ -116,19 +117,6 @@ function largeFile(): string {
       'DTSTAMP:20261130T081500Z',
       'DESCRIPTION:Reservation of an invented guest',
       'SUMMARY:Reserved',
-      'END:VEVENT',
-    ].join('\r\n')
-  })
-  return calendarOf(components)
-}
-
-function fileOfRules(): string {
-  const components = Array.from({ length: events }, (_, index) => {
-    return [
-      'BEGIN:VEVENT',
-      'DTSTART;VALUE=DATE:20200101',
-      `UID:${index}@example.com`,
-      'RRULE:FREQ=DAILY',
       'END:VEVENT',
     ].join('\r\n')
   })

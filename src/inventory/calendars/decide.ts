@@ -1,3 +1,6 @@
+import { addDays } from '../../core/clock.ts'
+import { numberOf, textOf } from './file/days.ts'
+import type { NightRange } from './file/read.ts'
 import type { BlockedNights, CalendarBlock, MissingNights } from './model.ts'
 
 /*
@@ -24,12 +27,6 @@ import type { BlockedNights, CalendarBlock, MissingNights } from './model.ts'
  *
  * Without this, a server that answers with an empty calendar for minutes would sell every night a second time.
  */
-
-/** A range of nights from `start_date` to the day before `end_date`, each `YYYY-MM-DD`. */
-export interface NightRange {
-  start_date: string
-  end_date: string
-}
 
 /** Nights from `from` to `to`, inclusive. */
 export interface NightRun {
@@ -221,7 +218,7 @@ function goneBlocks(window: Window, { file, known, isBlocked, isMissing }: Gone)
     if (isWhole) add(block.start_date, block.end_date, block.seen_at)
     else
       for (const run of window.trueRuns(isMissing, first, last))
-        add(run.from, dayAfter(run.to), block.seen_at)
+        add(run.from, addDays(run.to, 1), block.seen_at)
     if (gone.size > maxGone) return mergedGone(window, known, isMissing)
   }
   return [...gone.values()]
@@ -231,7 +228,7 @@ function mergedGone(window: Window, known: CalendarBlock[], isMissing: boolean[]
   const seen_at = new Date(Math.min(...known.map((block) => block.seen_at.getTime())))
   return window
     .trueRuns(isMissing)
-    .map(({ from, to }) => ({ start_date: from, end_date: dayAfter(to), seen_at, is_gone: true }))
+    .map(({ from, to }) => ({ start_date: from, end_date: addDays(to, 1), seen_at, is_gone: true }))
 }
 
 function keyOf({ start_date, end_date }: NightRange): string {
@@ -247,20 +244,6 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : 1
 }
 
-const dayMilliseconds = 86_400_000
-
-function dayNumber(day: string): number {
-  return Math.round(Date.parse(`${day}T00:00:00Z`) / dayMilliseconds)
-}
-
-function dayAt(number: number): string {
-  return new Date(number * dayMilliseconds).toISOString().slice(0, 10)
-}
-
-function dayAfter(day: string): string {
-  return dayAt(dayNumber(day) + 1)
-}
-
 function countIn(counts: number[], first: number, last: number): number {
   return (counts[last + 1] as number) - (counts[first] as number)
 }
@@ -272,15 +255,15 @@ class Window {
   private readonly days: string[]
 
   constructor(today: string) {
-    this.first = dayNumber(today)
-    this.days = Array.from({ length: windowNights }, (_, index) => dayAt(this.first + index))
+    this.first = numberOf(today)
+    this.days = Array.from({ length: windowNights }, (_, index) => textOf(this.first + index))
   }
 
   /** Returns the indexes of a range's first and last night that count; the last is before the first if none does. */
   indexes({ start_date, end_date }: NightRange): { first: number; last: number } {
     return {
-      first: Math.max(0, dayNumber(start_date) - this.first),
-      last: Math.min(windowNights, dayNumber(end_date) - this.first) - 1,
+      first: Math.max(0, numberOf(start_date) - this.first),
+      last: Math.min(windowNights, numberOf(end_date) - this.first) - 1,
     }
   }
 
@@ -311,8 +294,8 @@ class Window {
   values<Run extends NightRun>(runs: Run[]): (Run | null)[] {
     const values = Array<Run | null>(windowNights).fill(null)
     for (const run of runs) {
-      const first = Math.max(0, dayNumber(run.from) - this.first)
-      const last = Math.min(windowNights - 1, dayNumber(run.to) - this.first)
+      const first = Math.max(0, numberOf(run.from) - this.first)
+      const last = Math.min(windowNights - 1, numberOf(run.to) - this.first)
       if (last >= first) values.fill(run, first, last + 1)
     }
     return values

@@ -5,9 +5,9 @@ import {
   type Decision,
   decide,
   type KnownCalendar,
-  type NightRange,
   nightsAfter,
 } from '../../../src/inventory/calendars/decide.ts'
+import type { NightRange } from '../../../src/inventory/calendars/file/read.ts'
 import { runs } from '../../support/soak.ts'
 
 const today = '2027-03-01'
