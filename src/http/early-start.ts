@@ -33,8 +33,9 @@ export class EarlyStart<Answer> {
   /** Admits the request, if it was begun for the key's record as it is; returns undefined if it has yet to begin. */
   admit({ key, host }: KnownKey): Promise<Answer> | undefined {
     const { begun } = this
-    // If this breaks: a key that was revoked reads once more
-    if (begun?.known.key !== key || begun.known.host !== host) {
+    if (!begun) return undefined
+    // If this breaks: a key whose permissions have changed is served as before
+    if (begun.known.key !== key || begun.known.host !== host) {
       this.giveUp()
       return undefined
     }

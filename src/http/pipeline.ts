@@ -319,6 +319,7 @@ async function handle(route: Route, accepted: Accepted, visit: Visit | undefined
   const run = async () => {
     if (typeof handler !== 'function') return handler.writer.answer(accepted, handler.answer)
     // Only a declared write says which of its steps has the first effect.
+    // If this breaks: a refused request deletes what it names
     if (isWrite(accepted.request)) await accepted.admitted
     return handler(accepted)
   }

@@ -174,7 +174,7 @@ export class Writer<Input, Request, Result> {
   ): Promise<Envelope> {
     const { ownerId } = request.caller
     const prepared = await preparing
-    // If this breaks: a refused request writes
+    // If this breaks: a refused request creates a booking
     await request.admitted
     await this.declared.ensure?.(this.app, ownerId, prepared)
     const respond = (result: Result) => answer.respond(request, result)

@@ -72,7 +72,7 @@ export class KeyAuthorizer implements Authorizer {
     if (foresee && room.isAmple && isFresh(cached, now) && whyUnusable(cached, now) === null)
       foresee({ key: cached.key, host: cached.host })
     const decision = await deciding
-    room.end(decision)
+    room.end(decision, limit)
     const isRefused = !decision.allowed || whyUnusable(cached, now) !== null
     if (!isCurrent(cached, decision.revision, now, isRefused))
       cached = await this.readAgain(cached, hash, now, decision.revision)
