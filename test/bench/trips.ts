@@ -16,6 +16,10 @@ const delay = Number(process.env.MILLISECONDS ?? 20)
 const aimsDelay = 20
 /** A checkout of the release before, whose service is measured beside this one. */
 const oldCheckout = process.env.OLD
+/** Whether to print the commands of each request. */
+const showsCommands = process.env.COMMANDS === '1'
+/** The requests to measure, by their names in `trips`; all by default. */
+const wanted = process.env.REQUESTS?.split(',')
 
 const warmUps = 10
 const repetitions = 15
@@ -23,7 +27,9 @@ const repetitions = 15
 const pauseMilliseconds = 150 + 10 * delay
 
 /** Commands that no request causes: the driver watches its server, and change streams wait. */
-const ofConnections = new Set(['hello', 'ismaster', 'ping', 'getmore', 'endsessions', 'client', 'info'])
+const ofConnections = new Set(['hello', 'ismaster', 'getmore', 'endsessions', 'client', 'info'])
+
+const names = (Object.keys(trips) as TripName[]).filter((name) => wanted?.includes(name) ?? true)
 
 type Send = () => Promise<TestResponse>
 
@@ -32,23 +38,37 @@ interface Side {
   release: 'new' | 'old'
   hasRedis: boolean
   requests: Map<TripName, Send>
-  /** Starts to count the commands that pass the proxies, by server. */
-  startCounting(): void
-  /** Returns the counts since. */
-  counted(): Counts
+  /** Starts to note the commands that pass the proxies. */
+  startNoting(): void
+  /** Returns the commands since. */
+  noted(): Noted[]
   startDelay(): void
   stop(): Promise<void>
 }
 
-interface Counts {
-  mongodb: number
-  redis: number
+type Server = 'mongodb' | 'redis'
+
+/** A command that a request caused. */
+interface Noted {
+  server: Server
+  text: string
+  at: number
+}
+
+/** One request: when it was sent, how long it took, and its commands. */
+interface Sent {
+  at: number
+  milliseconds: number
+  commands: Noted[]
 }
 
 /** A side's figures for one request. */
-interface Figures extends Counts {
+interface Figures {
   /** Round trips in sequence: the median time divided by the delay. */
   sequence: number
+  /** The number of commands. */
+  mongodb: number
+  redis: number
 }
 
 /**
@@ -66,7 +86,7 @@ export function countTrips(): Promise<Row[]> {
     try {
       for (const side of sides) side.startDelay()
       const rows: Row[] = []
-      for (const name of Object.keys(trips) as TripName[]) rows.push(...(await rowsOf(name, sides)))
+      for (const name of names) rows.push(...(await rowsOf(name, sides)))
       return rows
     } finally {
       for (const side of sides) await side.stop()
@@ -77,43 +97,65 @@ export function countTrips(): Promise<Row[]> {
 
 /** Measures one request on all sides in turn, so that changes in the machine's speed affect them equally. */
 async function rowsOf(name: TripName, sides: Side[]): Promise<Row[]> {
-  const times = new Map(sides.map((side): [Side, number[]] => [side, []]))
-  const counts = new Map(sides.map((side): [Side, Counts[]] => [side, []]))
+  const all = new Map(sides.map((side): [Side, Sent[]] => [side, []]))
   for (let round = -warmUps; round < repetitions; round += 1) {
     for (const side of sides) {
-      const send = side.requests.get(name) as Send
-      side.startCounting()
-      const milliseconds = await timed(async () => requireSuccess(name, await send()))
-      if (round < 0) continue
-      times.get(side)?.push(milliseconds)
-      counts.get(side)?.push(side.counted())
+      side.startNoting()
+      const at = performance.now()
+      const milliseconds = await timed(async () => requireSuccess(name, await requestOf(side, name)()))
+      if (round >= 0) all.get(side)?.push({ at, milliseconds, commands: side.noted() })
     }
     if (round >= 0) await Bun.sleep(pauseMilliseconds)
   }
-  const figures = sides.map((side) => figuresOf(side, times.get(side) ?? [], counts.get(side) ?? []))
-  const ofCurrent = figures.filter(({ side }) => side.release === 'new')
-  return ofCurrent.map(({ side, ...current }) => {
-    const before = figures.find((one) => one.side.release === 'old' && one.side.hasRedis === side.hasRedis)
-    const aim = trips[name].aim + (side.hasRedis ? 0 : allowedWithoutRedis)
-    const result = describe(current) + (before ? `; before ${describe(before)}` : '')
-    const work = trips[name].name + (side.hasRedis ? '' : ', without Redis')
-    if (delay !== aimsDelay) return { work, result }
-    return { work, result, aim: `≤ ${aim.toFixed(1)}`, holds: Number(current.sequence.toFixed(1)) <= aim }
-  })
+  const figures = new Map([...all].map(([side, sent]) => [side, figuresOf(sent)]))
+  if (showsCommands) for (const [side, sent] of all) print(name, side, sent)
+  return sides
+    .filter(({ release }) => release === 'new')
+    .map((side) => {
+      const current = figures.get(side) as Figures
+      const old = sides.find(({ release, hasRedis }) => release === 'old' && hasRedis === side.hasRedis)
+      const before = old ? `; before ${describe(figures.get(old) as Figures)}` : ''
+      const row = { work: workOf(name, side), result: describe(current) + before }
+      if (delay !== aimsDelay) return row
+      const aim = trips[name].aim + (side.hasRedis ? 0 : allowedWithoutRedis)
+      return { ...row, aim: `≤ ${aim.toFixed(1)}`, holds: Number(current.sequence.toFixed(1)) <= aim }
+    })
+}
+
+function requestOf({ requests }: Side, name: TripName): Send {
+  return requests.get(name) as Send
+}
+
+function workOf(name: TripName, { hasRedis }: Side): string {
+  return trips[name].name + (hasRedis ? '' : ', without Redis')
 }
 
 function requireSuccess(name: string, { status, text }: TestResponse): void {
   if (status >= 300) throw new Error(`${name} responded ${status}: ${text}`)
 }
 
-/** Takes the fewest commands of any repetition, because some also fetch a block of ids or meet work in the background. */
-function figuresOf(side: Side, times: number[], counts: Counts[]): Figures & { side: Side } {
+/** Takes the fewest commands of any request, because some also fetch a block of ids or meet work in the background. */
+function figuresOf(sent: Sent[]): Figures {
+  const fewest = (server: Server) => Math.min(...sent.map(({ commands }) => count(commands, server)))
   return {
-    side,
-    sequence: median(times) / delay,
-    mongodb: Math.min(...counts.map(({ mongodb }) => mongodb)),
-    redis: Math.min(...counts.map(({ redis }) => redis)),
+    sequence: median(sent.map(({ milliseconds }) => milliseconds)) / delay,
+    mongodb: fewest('mongodb'),
+    redis: fewest('redis'),
   }
+}
+
+function count(commands: Noted[], of: Server): number {
+  return commands.filter(({ server }) => server === of).length
+}
+
+/** Prints the commands of the request that took the median time, and when each was sent, in round trips. */
+function print(name: TripName, side: Side, sent: Sent[]): void {
+  const byTime = sent.toSorted((a, b) => a.milliseconds - b.milliseconds)
+  const { at, milliseconds, commands } = byTime[Math.floor(byTime.length / 2)] as Sent
+  const trips = (time: number) => (time / delay).toFixed(1).padStart(6)
+  console.error(`\n${workOf(name, side)}, ${side.release}:`)
+  for (const command of commands) console.error(`${trips(command.at - at)} ${command.text}`)
+  console.error(`${trips(milliseconds)} response`)
 }
 
 function describe({ sequence, mongodb, redis }: Figures): string {
@@ -129,10 +171,11 @@ async function startSide(
   const database = `trips_${release}_${hasRedis ? 'redis' : 'alone'}`
   const direct = mongodbUrl.replace('/?', `/${database}?`)
   let held = 0
-  let counts: Counts = { mongodb: 0, redis: 0 }
-  const gate = (server: keyof Counts): Gate => ({
-    onCommand({ name }: PassingCommand) {
-      if (!ofConnections.has(name.toLowerCase())) counts[server] += 1
+  let noted: Noted[] = []
+  const gate = (server: Server): Gate => ({
+    onCommand({ name, collection }: PassingCommand) {
+      if (ofConnections.has(name.toLowerCase())) return
+      noted.push({ server, text: `${name} ${collection}`, at: performance.now() })
     },
     hold: () => (held > 0 ? Bun.sleep(held) : Promise.resolve()),
   })
@@ -146,7 +189,7 @@ async function startSide(
   // The service has created its collections, and another release may define them otherwise.
   const { db, close } = await openDatabase(readConfig({ MONGODB_URL: direct }), { skipMigrations: true })
   const requests = new Map<TripName, Send>()
-  for (const name of Object.keys(trips) as TripName[]) {
+  for (const name of names) {
     // With hosts of their own, no request meets what another has changed.
     const actor = await makeActor({ db, clock: systemClock }, sender(fetch, service.url))
     requests.set(name, (await prepareTrips(actor))[name])
@@ -155,10 +198,10 @@ async function startSide(
     release,
     hasRedis,
     requests,
-    startCounting() {
-      counts = { mongodb: 0, redis: 0 }
+    startNoting() {
+      noted = []
     },
-    counted: () => ({ ...counts }),
+    noted: () => [...noted],
     startDelay() {
       held = delay
     },

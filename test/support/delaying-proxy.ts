@@ -52,7 +52,7 @@ export async function startDelayingProxy(url: string, gate: Gate): Promise<Delay
     const answers = new Frames(protocol.lengthOf)
     let earlier = Promise.resolve()
     client.on('data', (bytes) => {
-      for (const frame of commands.add(bytes)) {
+      for (const frame of commands.add(bytes as Buffer)) {
         const command = protocol.commandOf(frame)
         waiting.push(command)
         gate.onCommand?.(command)
@@ -60,7 +60,7 @@ export async function startDelayingProxy(url: string, gate: Gate): Promise<Delay
       upstream.write(bytes)
     })
     upstream.on('data', (bytes) => {
-      for (const frame of answers.add(bytes)) {
+      for (const frame of answers.add(bytes as Buffer)) {
         const opened = gate.hold(protocol.takeAnswered(waiting, frame))
         earlier = earlier.then(() => opened).then(() => void client.write(frame))
       }

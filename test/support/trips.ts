@@ -45,6 +45,8 @@ export async function prepareTrips(actor: Actor): Promise<Record<TripName, () =>
   const post = (path: string, body: () => object) => () => actor.send('POST', path, { body: body() })
   const postKeyed = (path: string, body: () => object) => () =>
     actor.send('POST', path, { body: body(), headers: { 'idempotency-key': crypto.randomUUID() } })
+  const units = { ...room, available: 1000, start_date: '2031-01-01', end_date: '2031-01-31' }
+  await actor.send('POST', `${provider}/availability`, { body: { data: [units] } })
   const replayed = { body: stay, headers: { 'idempotency-key': crypto.randomUUID() } }
   await actor.send('POST', '/v1/bookings', replayed)
   const feed = await actor.send('GET', `${provider}/bookings`)
