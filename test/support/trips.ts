@@ -33,6 +33,34 @@ export const trips = {
 
 export type TripName = keyof typeof trips
 
+/** What a request may cost: first with Redis, then without. */
+export interface Budget {
+  /** Round trips in sequence, to MongoDB or Redis. */
+  sequence: [withRedis: number, alone: number]
+  /** Commands to MongoDB. */
+  commands: [withRedis: number, alone: number]
+}
+
+/** What each request costs, exactly: `test/performance/trips.test.ts` also fails if one takes less. */
+export const budgets: Record<TripName, Budget> = {
+  me: { sequence: [1, 2], commands: [0, 2] },
+  feedPage: { sequence: [2, 3], commands: [1, 3] },
+  idlePoll: { sequence: [2, 3], commands: [1, 3] },
+  bookingDetail: { sequence: [3, 4], commands: [3, 5] },
+  listingsPage: { sequence: [2, 3], commands: [2, 4] },
+  listing: { sequence: [2, 3], commands: [1, 3] },
+  replay: { sequence: [2, 3], commands: [1, 3] },
+  keyedBooking: { sequence: [9, 10], commands: [9, 11] },
+  keyedBookingWithMessage: { sequence: [10, 11], commands: [10, 12] },
+  booking: { sequence: [7, 8], commands: [7, 9] },
+  message: { sequence: [9, 9], commands: [7, 9] },
+  rename: { sequence: [3, 4], commands: [2, 4] },
+  matchingListing: { sequence: [8, 9], commands: [7, 9] },
+  availability: { sequence: [12, 13], commands: [11, 13] },
+  rates: { sequence: [6, 7], commands: [5, 7] },
+  health: { sequence: [5, 6], commands: [7, 9] },
+}
+
 const provider = '/v1/integrations/provider_one'
 
 /** Gives a host what the requests need, and returns a function that sends each. */
