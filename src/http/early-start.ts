@@ -82,7 +82,7 @@ export class Admission {
   }
 
   /** @throws GivenUp if the request was given up, so that nothing more is begun for it */
-  requireHope(): void {
+  requireNotGivenUp(): void {
     if (this.isRefused) throw new GivenUp()
   }
 }

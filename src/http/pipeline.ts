@@ -255,7 +255,7 @@ async function readInput(
   facts.query = readQuery(request.url, route.queryForm)
   const body = access.body && (await readBody(app, facts.incomingBody, caller.host.id, access.body))
   // The body may have arrived long after the request was refused.
-  admission?.requireHope()
+  admission?.requireNotGivenUp()
   const sent = { idempotencyKey, body }
   facts.sent = sent
   const params = readPathIds(arrival.params)

@@ -124,7 +124,7 @@ export class Writer<Input, Request, Result> {
     const preparing = this.prepare(request, answer)
     if (answer.repeated) return this.answerUnlessRepeated(request, answer, preparing)
     const claiming = claimingOf(app, request)
-    if (claiming === null) return this.carryOut(request, answer, { preparing, claim: null })
+    if (claiming === null) return this.writeAtTurn(request, answer, { preparing, claim: null })
     const { claim, fingerprints } = claiming
     // A replay needs no preparation, and nobody may ever look at what it has thrown.
     preparing.catch(() => {})
@@ -132,7 +132,7 @@ export class Writer<Input, Request, Result> {
     await request.admitted
     if (earlier && (await isKept(app, earlier))) return replay(request, earlier, fingerprints)
     try {
-      return await this.carryOut(request, answer, { preparing, claim })
+      return await this.writeAtTurn(request, answer, { preparing, claim })
     } catch (error) {
       if (isUnreachable(error) || isPoolFull(error)) throw error
       // An identical request may have finished first, and its response or its changes may have made this request fail.
@@ -160,14 +160,14 @@ export class Writer<Input, Request, Result> {
     preparing.catch(() => {})
     const repeated = await answer.repeated?.(request)
     await request.admitted
-    if (repeated == null) return this.carryOut(request, answer, { preparing, claim: null })
+    if (repeated == null) return this.writeAtTurn(request, answer, { preparing, claim: null })
     const response = answer.respond(request, repeated)
     request.set.status = response.status
     return response.envelope
   }
 
   /** Carries out a write at its turn. Writes nothing if an identical request finishes first. */
-  private async carryOut<R extends WritingRequest, Envelope extends object>(
+  private async writeAtTurn<R extends WritingRequest, Envelope extends object>(
     request: R,
     answer: WriteAnswer<R, Input, Result, Envelope>,
     { preparing, claim }: { preparing: Promise<Request>; claim: NewClaim },
