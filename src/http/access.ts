@@ -27,7 +27,7 @@ export interface Access {
   body?: 'json' | 'bulk' | 'optional' | 'bookings' | 'file'
   /** The path contains the name of an integration provider. */
   provider?: true
-  /** The route accepts an `Idempotency-Key`. Follows from its handler: it declares a write. */
+  /** The route accepts an `Idempotency-Key`. Follows from its handler: it declares a write that has no rule of its own for repetitions. */
   idempotent?: true
   /** The route sends an entity tag and responds 304 if the client already has that tag; see `sendEnvelope()`. */
   conditional?: true

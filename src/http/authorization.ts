@@ -1,7 +1,7 @@
 import { DomainError, rateLimited, UnusableKeyError } from '../core/errors.ts'
 import { minuteMilliseconds } from '../platform/rate-limiter.ts'
-import type { LimitState, RateWindow } from './access.ts'
-import type { AppContext, Authorization } from './context.ts'
+import type { LimitState } from './access.ts'
+import type { AppContext, Authorization, CountedAs } from './context.ts'
 import { clientNetwork, requireNetwork } from './input/client-address.ts'
 import { repeatedValues } from './input/repeated-headers.ts'
 import { type Permission, requirePermission } from './permissions.ts'
@@ -28,12 +28,10 @@ function bearerOf(authorization: string): string | undefined {
 }
 
 /** A request whose key is to be checked. */
-interface Unauthorized {
+interface Unauthorized extends CountedAs {
   headers: Headers
   /** Receives the key once it is known, and whether authentication failed. */
   served: ServedRequest
-  /** The rate limit that the request counts against; `default` if undefined. */
-  window: RateWindow | undefined
 }
 
 /**
@@ -43,7 +41,7 @@ interface Unauthorized {
  */
 export async function identifyKey(
   { rateLimiter, config, authorizer, keyLookUps, clock }: AppContext,
-  { headers, served, window = 'default' }: Unauthorized,
+  { headers, served, window = 'default', foresee }: Unauthorized,
 ): Promise<Authorization> {
   const name = `failures:${clientNetwork(served.address)}`
   const limit = config.authFailuresPerMinute
@@ -54,7 +52,10 @@ export async function identifyKey(
     return isLookingUp
   }
   try {
-    const authorization = await authorizer.authorize(readApiKey(headers), clock(), mayLookUp, window)
+    const authorization = await authorizer.authorize(readApiKey(headers), clock(), mayLookUp, {
+      window,
+      foresee,
+    })
     const { key, host } = authorization
     served.key = { id: key.id, hostId: host.id }
     served.isCounted = window === 'default'

@@ -85,6 +85,21 @@ export interface Authorization extends RateDecision {
   window: RateWindow
 }
 
+/** A key and its host, as a record says that this process has cached. */
+export type KnownKey = Pick<Authorization, 'key' | 'host'>
+
+/** How a request is counted. */
+export interface CountedAs {
+  /** The rate limit that the request counts against; `default` if undefined. */
+  window?: RateWindow | undefined
+  /**
+   * Called while the limiter decides if this process can foresee that the request will be allowed: the key's record is
+   * cached and usable, and the key is known to have room. Only if the authorization then has the very same record was it
+   * foreseen rightly.
+   */
+  foresee?: ((known: KnownKey) => void) | undefined
+}
+
 /** Recognizes API keys and counts their requests. */
 export interface Authorizer {
   /**
@@ -97,7 +112,7 @@ export interface Authorizer {
     apiKey: string,
     now: Date,
     mayLookUp: () => Promise<boolean>,
-    window?: RateWindow,
+    countedAs?: CountedAs,
   ): Promise<Authorization>
   /**
    * Checks a key again before a long-delayed response is sent, without counting a request.

@@ -3,7 +3,8 @@ import { type Access, deprecationHeaders } from './access.ts'
 import { toErrorResponse } from './answer/error-response.ts'
 import { sendEnvelope } from './answer/send.ts'
 import { identifyKey, rateLimitHeaders } from './authorization.ts'
-import type { AppContext, Authorization } from './context.ts'
+import type { AppContext, Authorization, KnownKey } from './context.ts'
+import { type Admission, EarlyStart } from './early-start.ts'
 import { readJsonObject } from './input/body.ts'
 import { clientAddress, requireNetwork } from './input/client-address.ts'
 import { readIdempotencyKey } from './input/idempotency-key.ts'
@@ -14,6 +15,7 @@ import { requireProvider } from './input/provider.ts'
 import { type QueryForm, readQuery } from './input/query.ts'
 import type { RequestSchema } from './input/schema/fields.ts'
 import { readValidBody, readValidQuery } from './input/schema/read.ts'
+import { mayStayUnread } from './input/unread-body.ts'
 import { requirePermission } from './permissions.ts'
 import type {
   Accepted,
@@ -57,30 +59,70 @@ export type Answer = object | Response
  * Serves the requests of one route, from their arrival to their answer, in the order of decisions §1. Every route below
  * `/v1` and `/sandbox` is served by this function alone: whatever is refused, is refused here, before the handler runs.
  *
- *     identify ──> admit ──> allow ──> findCaller ──> readInput ──> handle ──> send ──> (record)
- *         └──────────┴─────────┴───────────┴──────────────┴────────────┴──> refuse ──┘
+ *     identify ──> admit ──> answer: allow ──> findCaller ──> readInput ──> handle ──> send ──> (record)
+ *         └──────────┴──────────────────┴───────────┴──────────────┴────────────┴──> refuse ──┘
  *
  * The last step, once the response has been sent, is the only one outside: it also records requests that no route takes,
  * so Elysia calls it (`answer/record.ts`). Whatever it records, the steps note in the request's facts.
+ *
+ * On live data, `answer` is begun early if it can be foreseen that the request will be admitted. It runs beside
+ * `identify` up to its first effect, and there waits (`early-start.ts`). What it returns or throws counts only after
+ * `admit`, as if it had been begun then:
+ *
+ *     identify ────────────────> admit ──────────────────> send
+ *         └──> answer ······ waits for admission ··> ─┘
  *
  * The sandbox takes part through its `visit`, which live data does not have. The returned function rejects only if the
  * sandbox cannot record an error; Elysia's error hook then answers.
  */
 export function serve(app: AppContext, route: Route): (arrival: Arrival) => Promise<Sent> {
   return async (arrival) => {
+    const early = new EarlyStart<Answer>()
+    const begin = (known: KnownKey) =>
+      early.begin(known, (admission) => answerOf(app, route, arrival, { ...known, admission }))
+    const foresee = mayBeginEarly(app, arrival) ? begin : undefined
     try {
-      const authorization = await identify(app, route, arrival)
+      const authorization = await identify(app, route, arrival, foresee)
+      const { key, host } = authorization
       const visit = meet(app, route, arrival, authorization)
       await admit(arrival, authorization, visit)
-      const idempotencyKey = allow(app, route, arrival, authorization)
-      const caller = await findCaller(app, arrival, authorization, visit)
-      const accepted = await readInput(app, route, arrival, { caller, idempotencyKey })
-      const answer = await handle(route, accepted, visit)
+      const begun = early.admit(authorization)
+      const answer = await (begun ?? answerOf(app, route, arrival, { key, host, visit }))
       return await send(app, route, arrival, answer)
     } catch (error) {
+      early.giveUp()
       return refuse(app, route, arrival, error)
     }
   }
+}
+
+/**
+ * Returns true if a request may be begun before it is admitted. In the sandbox, its visit has effects from the start. A
+ * body that may be large takes up memory, and is thrown away unread if its request is refused (`input/unread-body.ts`).
+ */
+function mayBeginEarly({ environment }: AppContext, { request }: Arrival): boolean {
+  return environment.visit === undefined && !mayStayUnread(request)
+}
+
+/** A request whose key is known, and which is admitted or may be. */
+interface Entering extends KnownKey {
+  visit?: Visit | undefined
+  /** Whether the request has been admitted, if it was begun early. */
+  admission?: Admission
+}
+
+/** Takes the steps of a request after its admission, or up to their first effect if it has yet to be admitted. */
+async function answerOf(
+  app: AppContext,
+  route: Route,
+  arrival: Arrival,
+  entering: Entering,
+): Promise<Answer> {
+  const { key, visit, admission } = entering
+  const idempotencyKey = allow(app, route, arrival, key)
+  const caller = await findCaller(app, arrival, entering)
+  const accepted = await readInput(app, route, arrival, { caller, idempotencyKey, admission })
+  return handle(route, accepted, visit)
 }
 
 /**
@@ -92,6 +134,7 @@ async function identify(
   app: AppContext,
   { access, operationId }: Route,
   arrival: Arrival,
+  foresee: ((known: KnownKey) => void) | undefined,
 ): Promise<Authorization> {
   const { request, set, server, facts } = arrival
   if (access.body && prefersStrict(request.headers)) set.headers['preference-applied'] = 'handling=strict'
@@ -107,7 +150,8 @@ async function identify(
     isUnauthenticated: false,
   }
   facts.served = served
-  const authorization = await identifyKey(app, { headers: request.headers, served, window: access.window })
+  const { window } = access
+  const authorization = await identifyKey(app, { headers: request.headers, served, window, foresee })
   app.usage.track(authorization.key.id, address, app.clock())
   app.metrics.countDecision(authorization.allowed, authorization.revision !== null)
   Object.assign(set.headers, rateLimitHeaders(authorization))
@@ -142,16 +186,17 @@ async function admit({ facts }: Arrival, limits: Authorization, visit: Visit | u
 
 /**
  * Checks what needs neither the sandbox nor the input: the permission, the clock, the provider and the form of the
- * `Idempotency-Key`, which it returns.
+ * `Idempotency-Key`, which it returns. The key's networks are checked again for a request that is begun early.
  *
  * @throws DomainError `forbidden`, `unsupported_provider` or `validation`; ClockSkewError if a write could not be ordered
  */
 function allow(
   app: AppContext,
   { access }: Route,
-  { request, params }: Arrival,
-  { key }: Authorization,
+  { request, params, facts }: Arrival,
+  key: Authorization['key'],
 ): string | undefined {
+  requireNetwork(addressOf(facts), key.allowed_from)
   // If this breaks: a key does what it has no permission for
   requirePermission(access.permission, key.permissions)
   // If this breaks: a process whose clock is wrong gives versions
@@ -167,8 +212,7 @@ function allow(
 async function findCaller(
   app: AppContext,
   { facts }: Arrival,
-  { key, host }: Authorization,
-  visit: Visit | undefined,
+  { key, host, visit }: Entering,
 ): Promise<Caller> {
   return {
     keyId: key.id,
@@ -187,6 +231,13 @@ async function findCaller(
   }
 }
 
+/** A request whose caller is known. */
+interface Identified {
+  caller: Caller
+  idempotencyKey: string | undefined
+  admission: Admission | undefined
+}
+
 /**
  * Reads the query and the body in the types of the route's schemas.
  *
@@ -196,18 +247,31 @@ async function readInput(
   app: AppContext,
   route: Route,
   arrival: Arrival,
-  { caller, idempotencyKey }: { caller: Caller; idempotencyKey: string | undefined },
+  { caller, idempotencyKey, admission }: Identified,
 ): Promise<Accepted> {
   const { request, facts, set } = arrival
   const { access } = route
   // A sandbox observes a request with invalid input too, so what was sent is noted before it is checked.
   facts.query = readQuery(request.url, route.queryForm)
   const body = access.body && (await readBody(app, facts.incomingBody, caller.host.id, access.body))
+  // The body may have arrived long after the request was refused.
+  admission?.requireNotGivenUp()
   const sent = { idempotencyKey, body }
   facts.sent = sent
   const params = readPathIds(arrival.params)
   const query = route.query ? readValidQuery(route.query, facts.query) : facts.query
-  const accepted = { request, route: arrival.route, facts, set, caller, params, query, body: {}, sent }
+  const accepted = {
+    request,
+    route: arrival.route,
+    facts,
+    set,
+    caller,
+    params,
+    query,
+    body: {},
+    sent,
+    admitted: admission?.admitted,
+  }
   if (!route.body) return accepted
   const unchecked = { caller, params, body: body ?? {}, now: app.clock(caller.ownerId) }
   const valid = await readValidBody(route.body, body ?? {}, {
@@ -219,13 +283,15 @@ async function readInput(
   return { ...accepted, body: valid.body }
 }
 
+/** Reads the body, once for a request that is begun twice. */
 function readBody(
   { config, bodyBudget }: AppContext,
   body: IncomingBody,
   hostId: number,
   kind: NonNullable<Access['body']>,
-) {
-  return readJsonObject(bodyBudget, body, { hostId, maxBytes: maxBytesOf(kind, config), kind })
+): Promise<Record<string, unknown>> {
+  body.json ??= readJsonObject(bodyBudget, body, { hostId, maxBytes: maxBytesOf(kind, config), kind })
+  return body.json
 }
 
 /** Maximum size of a body that contains a file, in bytes. */
@@ -250,8 +316,13 @@ function unlessMissing(error: unknown): undefined {
  */
 async function handle(route: Route, accepted: Accepted, visit: Visit | undefined): Promise<Answer> {
   const { handler } = route
-  const run = async () =>
-    typeof handler === 'function' ? handler(accepted) : handler.writer.answer(accepted, handler.answer)
+  const run = async () => {
+    if (typeof handler !== 'function') return handler.writer.answer(accepted, handler.answer)
+    // Only a declared write says which of its steps has the first effect.
+    // If this breaks: a refused request deletes what it names
+    if (isWrite(accepted.request)) await accepted.admitted
+    return handler(accepted)
+  }
   const answer = visit && isWrite(accepted.request) ? await visit.write(run, accepted.sent.body) : await run()
   if (!(answer instanceof Response)) route.requirePromised(Number(accepted.set.status ?? 200), answer)
   return answer

@@ -41,7 +41,7 @@ export interface ResponseSettings {
   headers: Record<string, string | number | undefined>
 }
 
-/** A request that the pipeline has accepted, as a handler gets it. */
+/** A request that the pipeline has accepted, as a handler gets it. A GET may reach its handler before it is admitted. */
 export interface Accepted<Params extends object = object, Query = unknown, Body = unknown> {
   request: Request
   /** Path pattern of the matched route. */
@@ -53,6 +53,12 @@ export interface Accepted<Params extends object = object, Query = unknown, Body 
   query: Query
   body: Body
   sent: RequestInput
+  /**
+   * Resolves once the request is admitted; undefined if it already is. A handler that changes, announces or notes
+   * anything, or looks at the headers of its response, waits for it first (`early-start.ts`). Rejects if the request is
+   * refused after all.
+   */
+  admitted: Promise<void> | undefined
 }
 
 /** The parts of a request that a route's `check` and `current` get before the body is checked. */

@@ -55,7 +55,7 @@ type Returned<Promised extends Responses> = Envelopes<Promised> | Response
 
 /**
  * A handler that only declares: which write answers the request, what it is prepared from, and how its result is shown.
- * The pipeline carries it out. The route takes an `Idempotency-Key`.
+ * The pipeline carries it out. The route takes an `Idempotency-Key`, unless the write knows what it repeats.
  */
 interface WritingHandler<
   Params extends object,
@@ -127,7 +127,9 @@ export function routes<const Prefix extends string = ''>(
     (path, spec, handler) => {
       const { query, body, check, current, response, detail } = spec
       const isWriting = typeof handler !== 'function'
-      const access: Access = isWriting ? { ...spec.access, idempotent: true } : spec.access
+      // A write that knows its repetitions by itself takes no key.
+      const isKeyed = isWriting && handler.repeated === undefined
+      const access: Access = isKeyed ? { ...spec.access, idempotent: true } : spec.access
       const serving = isWriting ? { writer: writerOf(handler.write as AnyWrite), answer: handler } : handler
       const route = {
         operationId: detail.operationId,

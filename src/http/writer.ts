@@ -7,29 +7,39 @@ import { Batches, inTransaction, type Traced } from '../platform/mongo/turns/tra
 import { jsonContentType } from './answer/envelope.ts'
 import type { AppContext } from './context.ts'
 import type { Claim, StoredResponse } from './idempotency/model.ts'
-import { findStoredResponse, saveResponses } from './idempotency/store.ts'
+import {
+  deleteExpiredResponse,
+  findStoredResponse,
+  findUnconfirmedResponse,
+  saveResponses,
+} from './idempotency/store.ts'
 import type { Accepted } from './request.ts'
 import type { Write } from './write.ts'
 
 /*
- * The way of a write that a route declares, with the function that takes each step:
+ * The way of a write that a route declares, with the function that takes each step. Steps 1 and 2 run at once:
  *
- *   1. claim     Writer.answer         an earlier response to the same request is replayed, and the way ends here
- *   2. input     WriteAnswer.input     the route says what the write is prepared from
- *   3. prepare   Write.prepare         the feature reads and checks everything that needs no transaction
- *   4. turn      Writer.takeTurn       waits in the queue of `Write.queue`: `Batches.run` if the write is shared, otherwise
+ *   1. earlier   findStoredResponse    an earlier response to the same request is replayed, and the way ends here
+ *                WriteAnswer.repeated  the same for a route that knows a repetition by what was sent
+ *   2. prepare   WriteAnswer.input     the route says what the write is prepared from
+ *                Write.prepare         the feature reads and checks everything that needs no transaction
+ *   3. admitted  Accepted.admitted     a request that was begun early waits until it is admitted: from here on, there are
+ *                                      effects
+ *   4. ensure    Write.ensure          the feature creates what the transaction must find
+ *   5. turn      Writer.takeTurn       waits in the queue of `Write.queue`: `Batches.run` if the write is shared, otherwise
  *                                      `inTransaction`; the transaction begins
- *   5. write     Write.write           the feature writes
- *   6. respond   WriteAnswer.respond   the route builds the response
- *   7. store     saveResponses         the response is stored for replays
- *   8. commit    turns/transactions    a majority acknowledges; then the route's `afterCommit`
+ *   6. write     Write.write           the feature writes
+ *   7. respond   WriteAnswer.respond   the route builds the response
+ *   8. store     saveResponses         the response is stored for replays
+ *   9. commit    turns/transactions    a majority acknowledges; then the route's `afterCommit`
  *
- * Steps 1 and 7 are those of an `Idempotency-Key`; without one, a write goes the same way without them. Nothing is replayed
- * wrongly or carried out twice because 5 to 7 are one transaction.
+ * A replay is answered even if it could not be prepared once more because, for example, its listing has become inactive:
+ * what step 2 returns or throws is then thrown away.
  *
- * The route of messages takes no key and answers a repeated message without a write (decisions §10), so it has a handler,
- * which calls `Writer.answer` itself. A write that no route declares, such as one of a scenario, goes from 3 to 5 by
- * `carryOut` (write.ts).
+ * Step 8 is that of an `Idempotency-Key`; without one, a write goes the same way without it. Nothing is replayed wrongly
+ * or carried out twice because 6 to 8 are one transaction.
+ *
+ * A write that no route declares, such as one of a scenario, goes through 2, 4, 5 and 6 by `carryOut` (write.ts).
  */
 
 /** Status and complete envelope of the response to a write. */
@@ -42,8 +52,13 @@ export interface WriteResponse<Envelope extends object = object> {
 
 /** How the request of a route is answered by a declared write. */
 export interface WriteAnswer<Request, Input, Result, Envelope extends object = object> {
-  /** Returns what the write is prepared from. A replay does not call it. */
+  /** Returns what the write is prepared from. Changes nothing, like `Write.prepare`. */
   input(request: Request): Input | Promise<Input>
+  /**
+   * Returns the result of an earlier request that this one repeats, and which therefore answers it; null if there is none.
+   * For a write that knows a repetition by what was sent (decisions §10). Its route takes no `Idempotency-Key`.
+   */
+  repeated?(request: Request): Promise<Result | null>
   /** Returns the response, which is stored in the write's transaction. May run more than once. */
   respond(request: Request, result: Result): WriteResponse<Envelope>
   /** Called once the write is committed; a replay does not call it. */
@@ -51,10 +66,16 @@ export interface WriteAnswer<Request, Input, Result, Envelope extends object = o
 }
 
 /** The parts of a request that a writer needs. */
-type WritingRequest = Pick<Accepted, 'caller' | 'sent' | 'request' | 'route' | 'params' | 'set'>
+type WritingRequest = Pick<Accepted, 'caller' | 'sent' | 'request' | 'route' | 'params' | 'set' | 'admitted'>
 
 /** The claim under which a response is stored; null without an `Idempotency-Key`. */
 type NewClaim = (Claim & Pick<StoredResponse, 'fingerprint'>) | null
+
+/** The claim of a request with an `Idempotency-Key`, and its fingerprints by all secrets. */
+interface Claiming {
+  claim: Claim & Pick<StoredResponse, 'fingerprint'>
+  fingerprints: string[]
+}
 
 /** A prepared write, and how its request is answered. */
 interface AnsweredWrite<Request, Result> {
@@ -88,8 +109,6 @@ export class Writer<Input, Request, Result> {
   /**
    * Carries out a request's write and returns its response. With an `Idempotency-Key`:
    *
-   * - A replay is not prepared, because its write could not be prepared once more if, for example, its listing has become
-   *   inactive.
    * - The changes, the jobs they cause and the response are written in one transaction, so a crash leaves either all of
    *   them or none, and every retry gets the first response byte for byte (decisions §11).
    * - If the write failed, an identical request may have finished first. Its response is replayed too.
@@ -102,16 +121,18 @@ export class Writer<Input, Request, Result> {
     answer: WriteAnswer<R, Input, Result, Envelope>,
   ): Promise<Envelope | Response> {
     const { app } = this
-    const { idempotencyKey, body } = request.sent
-    if (idempotencyKey === undefined) return this.prepareAndWrite(request, answer, null)
-    // The hashes are keyed because a body may contain a password.
-    const fingerprints = app.secrets.fingerprints(stringify(body) ?? '')
-    const [fingerprint = ''] = fingerprints
-    const claim = { ...claimOf(app, request, idempotencyKey), fingerprint }
-    const earlier = await findStoredResponse(app.db, claim, app.clock(claim.owner_id))
-    if (earlier) return replay(request, earlier, fingerprints)
+    const preparing = this.prepare(request, answer)
+    if (answer.repeated) return this.answerUnlessRepeated(request, answer, preparing)
+    const claiming = claimingOf(app, request)
+    if (claiming === null) return this.writeAtTurn(request, answer, { preparing, claim: null })
+    const { claim, fingerprints } = claiming
+    // A replay needs no preparation, and nobody may ever look at what it has thrown.
+    preparing.catch(() => {})
+    const earlier = await findStoredResponse(app.db, claim)
+    await request.admitted
+    if (earlier && (await isKept(app, earlier))) return replay(request, earlier, fingerprints)
     try {
-      return await this.prepareAndWrite(request, answer, claim)
+      return await this.writeAtTurn(request, answer, { preparing, claim })
     } catch (error) {
       if (isUnreachable(error) || isPoolFull(error)) throw error
       // An identical request may have finished first, and its response or its changes may have made this request fail.
@@ -122,15 +143,40 @@ export class Writer<Input, Request, Result> {
     }
   }
 
-  /** Prepares a write and carries it out at its turn. Writes nothing if an identical request finishes first. */
-  private async prepareAndWrite<R extends WritingRequest, Envelope extends object>(
+  private async prepare<R extends WritingRequest>(
+    request: R,
+    answer: Pick<WriteAnswer<R, Input, Result>, 'input'>,
+  ): Promise<Request> {
+    const input = await answer.input(request)
+    return this.declared.prepare(this.app, request.caller.ownerId, input)
+  }
+
+  /** Answers a request by what it repeats or, if it repeats nothing, by its write. */
+  private async answerUnlessRepeated<R extends WritingRequest, Envelope extends object>(
     request: R,
     answer: WriteAnswer<R, Input, Result, Envelope>,
-    claim: NewClaim,
+    preparing: Promise<Request>,
+  ): Promise<Envelope> {
+    preparing.catch(() => {})
+    const repeated = await answer.repeated?.(request)
+    await request.admitted
+    if (repeated == null) return this.writeAtTurn(request, answer, { preparing, claim: null })
+    const response = answer.respond(request, repeated)
+    request.set.status = response.status
+    return response.envelope
+  }
+
+  /** Carries out a write at its turn. Writes nothing if an identical request finishes first. */
+  private async writeAtTurn<R extends WritingRequest, Envelope extends object>(
+    request: R,
+    answer: WriteAnswer<R, Input, Result, Envelope>,
+    { preparing, claim }: { preparing: Promise<Request>; claim: NewClaim },
   ): Promise<Envelope> {
     const { ownerId } = request.caller
-    const input = await answer.input(request)
-    const prepared = await this.declared.prepare(this.app, ownerId, input)
+    const prepared = await preparing
+    // If this breaks: a refused request creates a booking
+    await request.admitted
+    await this.declared.ensure?.(this.app, ownerId, prepared)
     const respond = (result: Result) => answer.respond(request, result)
     const { result, response } = await this.takeTurn(ownerId, { prepared, respond, claim })
     answer.afterCommit?.(request, result)
@@ -174,6 +220,16 @@ export class Writer<Input, Request, Result> {
   }
 }
 
+/** Returns the claim of a request; null without an `Idempotency-Key`. */
+function claimingOf(app: AppContext, request: WritingRequest): Claiming | null {
+  const { idempotencyKey, body } = request.sent
+  if (idempotencyKey === undefined) return null
+  // The hashes are keyed because a body may contain a password.
+  const fingerprints = app.secrets.fingerprints(stringify(body) ?? '')
+  const [fingerprint = ''] = fingerprints
+  return { claim: { ...claimOf(app, request, idempotencyKey), fingerprint }, fingerprints }
+}
+
 function claimOf({ claimSecret }: AppContext, context: WritingRequest, idempotencyKey: string): Claim {
   const { ownerId: owner_id, keyId: key_id } = context.caller
   const endpoint = endpointOf(context)
@@ -202,6 +258,14 @@ function toStored(
   return { ...claim, status, body: JSON.stringify(envelope), user_id: userId ?? null, expires_at }
 }
 
+/** Returns true if a response is still kept. Otherwise deletes it, to free its claim. */
+async function isKept({ db, clock }: AppContext, response: StoredResponse): Promise<boolean> {
+  const now = clock(response.owner_id)
+  if (response.expires_at > now) return true
+  await deleteExpiredResponse(db, response, now)
+  return false
+}
+
 const majorityWaitMilliseconds = 4000
 const pollEveryMilliseconds = 20
 
@@ -211,16 +275,17 @@ const pollEveryMilliseconds = 20
  *
  * @throws DomainError `conflict` with a retry time if a majority does not acknowledge the response in time
  */
-async function awaitResponse({ db, clock }: AppContext, claim: Claim): Promise<StoredResponse | null> {
+async function awaitResponse(app: AppContext, claim: Claim): Promise<StoredResponse | null> {
+  const { db } = app
   const deadline = Date.now() + majorityWaitMilliseconds
-  const now = () => clock(claim.owner_id)
-  while (await findStoredResponse(db, claim, now(), 'local')) {
-    const response = await findStoredResponse(db, claim, now())
-    if (response) return response
+  for (;;) {
+    const unconfirmed = await findUnconfirmedResponse(db, claim)
+    if (!unconfirmed || !(await isKept(app, unconfirmed))) return null
+    const response = await findStoredResponse(db, claim)
+    if (response && (await isKept(app, response))) return response
     if (Date.now() > deadline) throw stillRunning()
     await Bun.sleep(pollEveryMilliseconds)
   }
-  return null
 }
 
 function stillRunning(): DomainError {

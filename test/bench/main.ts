@@ -13,6 +13,7 @@ import { reads } from './reads.ts'
 import { scale } from './scale.ts'
 import { withServers } from './servers.ts'
 import { draw, type Row } from './table.ts'
+import { countTrips } from './trips.ts'
 import { waiting } from './waiting.ts'
 import { help, walks } from './walks.ts'
 import { writes } from './writes.ts'
@@ -36,6 +37,7 @@ const parts: Record<string, () => Promise<Row[]>> = {
   costs: () => withServers(costs),
   machines,
   scale,
+  trips: countTrips,
   waiting,
 }
 const resultFile = 'bench.json'

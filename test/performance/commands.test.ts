@@ -207,7 +207,7 @@ const requests: [name: string, budget: number, send: () => Promise<{ status: num
         },
       }),
   ],
-  ['the replay of a keyed POST /v1/bookings', 1, again],
+  ['the replay of a keyed POST /v1/bookings', 3, again],
   ['POST of rates', 5, () => actor.send('POST', `${provider}/rates`, { body: { data: [prices] } })],
   ['a transition of a booking', 8, () => actor.send('POST', `/v1/bookings/${toConfirm.pop()}/confirm`)],
   ['POST /v1/users', 3, () => actor.send('POST', '/v1/users', { body: newUser() })],

@@ -1,11 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import { DomainError, rateLimited, UnusableKeyError } from '../../core/errors.ts'
 import type { LimitState, RateWindow } from '../../http/access.ts'
-import type { AppContext, Authorization, Authorizer } from '../../http/context.ts'
+import type { AppContext, Authorization, Authorizer, CountedAs } from '../../http/context.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { minuteMilliseconds, type RateLimiter } from '../../platform/rate-limiter.ts'
 import type { Host } from '../hosts/model.ts'
 import { findHost } from '../hosts/store.ts'
+import { KnownRoom } from './known-room.ts'
 import type { ApiKey, KeySecret } from './model.ts'
 import { hashApiKey, isWellFormedApiKey } from './secret.ts'
 import { findKeyByHash, findKeyById } from './store.ts'
@@ -18,6 +19,8 @@ interface CachedKey {
   readAt: number
   /** The key's latest announced revision when the record was read; null if no revision was known. */
   revision: string | null
+  /** What is known of the room in each of the key's rate limits, since the record was read. */
+  rooms: Record<RateWindow, KnownRoom>
 }
 
 /**
@@ -55,18 +58,24 @@ export class KeyAuthorizer implements Authorizer {
     apiKey: string,
     now: Date,
     mayLookUp: () => Promise<boolean>,
-    window: RateWindow = 'default',
+    { window = 'default', foresee }: CountedAs = {},
   ): Promise<Authorization> {
     if (!isWellFormedApiKey(apiKey)) throw authError('API key is invalid')
     const hash = hashApiKey(apiKey)
     let cached = this.cached.get(hash) ?? (await this.lookUp(hash, now, mayLookUp))
     const { id } = cached.key
+    const room = cached.rooms[window]
     const limit = window === 'default' ? limitOf(cached.key, this.defaultLimit) : insightLimit
     const name = window === 'default' ? rateLimitName(id) : `${window}:${id}`
-    const decision = await this.rateLimiter.hit(name, limit, minuteMilliseconds, rateLimitName(id))
+    const deciding = this.rateLimiter.hit(name, limit, minuteMilliseconds, rateLimitName(id))
+    room.begin()
+    if (foresee && room.isAmple && isFresh(cached, now) && whyUnusable(cached, now) === null)
+      foresee({ key: cached.key, host: cached.host })
+    const decision = await deciding
+    room.end(decision, limit)
     const isRefused = !decision.allowed || whyUnusable(cached, now) !== null
     if (!isCurrent(cached, decision.revision, now, isRefused))
-      cached = await this.read(hash, now, decision.revision)
+      cached = await this.readAgain(cached, hash, now, decision.revision)
     requireUsable(cached, now)
     return { ...decision, key: cached.key, host: cached.host, limit, window }
   }
@@ -105,8 +114,28 @@ export class KeyAuthorizer implements Authorizer {
     return { key, secret, host: await findHost(this.db, key.host_id) }
   }
 
+  /** Reads a record again. If it was only old and has not changed, the room in its limits is still known. */
+  private async readAgain(
+    { revision: known, rooms }: CachedKey,
+    hash: string,
+    now: Date,
+    revision: string | null,
+  ): Promise<CachedKey> {
+    const cached = await this.read(hash, now, revision)
+    if (revision !== null && revision === known) cached.rooms = rooms
+    return cached
+  }
+
   private async read(hash: string, now: Date, revision: string | null): Promise<CachedKey> {
-    const cached = { ...(await this.find(hash)), readAt: now.getTime(), revision }
+    const { key, secret, host } = await this.find(hash)
+    const cached: CachedKey = {
+      key,
+      secret,
+      host,
+      readAt: now.getTime(),
+      revision,
+      rooms: { default: new KnownRoom(), insight: new KnownRoom() },
+    }
     this.cached.set(hash, cached)
     return cached
   }
@@ -138,8 +167,12 @@ function limitOf({ rate_limit }: ApiKey, defaultLimit: number): number {
  * request, so that a flood of refused requests does not reach the database.
  */
 function isCurrent(cached: CachedKey, revision: string | null, now: Date, isRefused: boolean): boolean {
-  if (now.getTime() - cached.readAt >= staleAfterMilliseconds) return false
+  if (!isFresh(cached, now)) return false
   return revision === null ? isRefused : revision === cached.revision
+}
+
+function isFresh({ readAt }: CachedKey, now: Date): boolean {
+  return now.getTime() - readAt < staleAfterMilliseconds
 }
 
 type Found = Pick<CachedKey, 'key' | 'secret' | 'host'>

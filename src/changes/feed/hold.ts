@@ -14,6 +14,8 @@ interface WaitingRead<Row, Filter extends OwnerFilter> {
   request: Request
   facts: RequestFacts
   caller: Caller
+  /** Resolves once the request is admitted. */
+  admitted: Promise<void> | undefined
   position: Position<Filter>
   /** `performance.now()` until which the request may be held. */
   deadline: number
@@ -44,13 +46,14 @@ export async function readOrHold<Row, Filter extends OwnerFilter>(
   app: AppContext,
   waiting: WaitingRead<Row, Filter>,
 ): Promise<{ page: Page<Row>; isHeld: boolean }> {
-  const { feed, request, facts, caller, position } = waiting
+  const { feed, request, facts, caller, admitted, position } = waiting
   const watch = app.changes.watch(caller.ownerId, feed.counter)
   let slot: Slot | null = null
   const free = () => slot?.free()
   try {
-    const page = await readWantedPage(app, feed, caller, position)
+    const page = await readWantedPage(app, feed, { ...caller, admitted }, position)
     if (page.rows.length > 0) return { page, isHeld: false }
+    await admitted
     slot = await app.heldRequests.take(facts, caller.keyId)
     if (!slot) return { page, isHeld: false }
     // From here on, a client that disconnects frees its slot immediately, even while a query is running.

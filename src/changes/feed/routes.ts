@@ -107,6 +107,7 @@ interface FeedRequest {
   facts: RequestFacts
   query: PositionQuery & { wait?: number }
   caller: Caller
+  admitted: Promise<void> | undefined
   set: { headers: Record<string, string | number | undefined> }
 }
 
@@ -119,15 +120,15 @@ interface FeedRequest {
 async function serve<Row, Filter extends OwnerFilter>(
   app: AppContext,
   feed: Feed<Row, Filter>,
-  { request, facts, query, caller, set }: FeedRequest,
+  { request, facts, query, caller, admitted, set }: FeedRequest,
 ): Promise<{ rows: Row[]; meta: FeedMeta }> {
   const seconds = Math.min(query.wait ?? 0, caller.maxHoldSeconds ?? Number.POSITIVE_INFINITY)
   const deadline = performance.now() + seconds * 1000
   const position = await positionOf(app.db, feed, caller, query)
   const mayWait = seconds > 0 && position.page.kind !== 'numbered'
   const { page, isHeld } = mayWait
-    ? await readOrHold(app, { feed, request, facts, caller, position, deadline })
-    : { page: await readWantedPage(app, feed, caller, position), isHeld: false }
+    ? await readOrHold(app, { feed, request, facts, caller, admitted, position, deadline })
+    : { page: await readWantedPage(app, feed, { ...caller, admitted }, position), isHeld: false }
   if (isHeld) {
     noteDelivery(app, feed, caller, page.rows[0])
     if (app.heldRequests.ending.aborted) set.headers.connection = 'close'
@@ -135,6 +136,8 @@ async function serve<Row, Filter extends OwnerFilter>(
     Object.assign(set.headers, await confirmKey(app, sender, access.permission))
   }
   const ahead = await aheadOf(app, feed, caller.ownerId, page)
+  // If this breaks: a refused poll counts as having read the feed
+  await admitted
   // The client would take a 304 for the page that it knows, and never learn that nothing can follow.
   if (ahead) set.headers['cache-control'] = unstored
   if (!prefersPeek(request.headers) && !isFiltered(position)) noteRead(app, feed, caller, { page, ahead })

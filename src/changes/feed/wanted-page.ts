@@ -1,13 +1,20 @@
 import { LRUCache } from 'lru-cache'
 import type { AppContext } from '../../http/context.ts'
 import { skipOf } from '../../http/input/pagination.ts'
-import type { Caller } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { Feed, OwnerFilter } from '../feeds.ts'
 import { type Page, readPage } from './feed-page.ts'
 import type { Position } from './position.ts'
 import { findPageEnds, isKept, type KnownEnd, savePageEnd } from './store.ts'
 import { totalOf } from './total.ts'
+
+/** Who reads a page. */
+interface PageReader {
+  ownerId: number
+  keyId: number
+  /** Resolves once the request is admitted; undefined if it already is. */
+  admitted?: Promise<void> | undefined
+}
 
 /**
  * Reads the page of a walk that a request asks for: the first, one after a cursor, or one by its number. Keeps the end of
@@ -16,7 +23,7 @@ import { totalOf } from './total.ts'
 export async function readWantedPage<Row, Filter extends OwnerFilter>(
   app: Pick<AppContext, 'db' | 'clock'>,
   feed: Feed<Row, Filter>,
-  caller: Pick<Caller, 'ownerId' | 'keyId'>,
+  caller: PageReader,
   position: Position<Filter>,
 ): Promise<Page<Row>> {
   const { page: wanted, start } = position
@@ -51,7 +58,7 @@ class NumberedPages<Row, Filter extends OwnerFilter> {
   constructor(
     { db, clock }: Pick<AppContext, 'db' | 'clock'>,
     private readonly feed: Feed<Row, Filter>,
-    private readonly caller: Pick<Caller, 'ownerId' | 'keyId'>,
+    private readonly caller: PageReader,
     private readonly position: Position<Filter>,
   ) {
     this.db = db
@@ -107,9 +114,13 @@ class NumberedPages<Row, Filter extends OwnerFilter> {
     const remembered = ends.get(name)
     if (remembered && isThis(remembered)) return
     this.known ??= await this.findEnds([name])
-    const end = { page: name, version }
-    const stored = this.known.find(isThis) ?? (await savePageEnd(this.db, this.ownerId, end, this.now))
-    ends.set(name, stored)
+    const known = this.known.find(isThis)
+    if (known) {
+      ends.set(name, known)
+      return
+    }
+    await this.caller.admitted
+    ends.set(name, await savePageEnd(this.db, this.ownerId, { page: name, version }, this.now))
   }
 
   private findEnds(pages: string[]): Promise<KnownEnd[]> {

@@ -105,24 +105,33 @@ const maxBufferedBytes = 1024 * 1024
  */
 export async function streamJson(
   { unread, log }: { unread: UnreadResponses; log: Logger },
-  context: ResponseContext & { caller: { keyId: number } },
+  context: ResponseContext & { caller: { keyId: number }; admitted?: Promise<void> | undefined },
   chunks: AsyncGenerator<string>,
 ): Promise<Response> {
   const { keyId } = context.caller
-  const headers = {
-    ...(context.set.headers as Record<string, string>),
-    'content-type': jsonContentType,
-  }
   const held: Uint8Array<ArrayBuffer>[] = []
   let heldBytes = 0
+  let isComplete = false
   while (heldBytes <= maxBufferedBytes) {
     const { done, value } = await chunks.next()
-    if (done && heldBytes <= smallBytes) return new Response(new Blob(held), { headers })
-    if (done) return sendInPieces(held, unread.reserve(keyId, heldBytes), { headers })
+    isComplete = done === true
+    if (done) break
     const bytes = encoder.encode(value)
     held.push(bytes)
     heldBytes += bytes.length
   }
+  try {
+    await context.admitted
+  } catch (error) {
+    await chunks.return(undefined)
+    throw error
+  }
+  const headers = {
+    ...(context.set.headers as Record<string, string>),
+    'content-type': jsonContentType,
+  }
+  if (isComplete && heldBytes <= smallBytes) return new Response(new Blob(held), { headers })
+  if (isComplete) return sendInPieces(held, unread.reserve(keyId, heldBytes), { headers })
   const release = unread.take(keyId, heldBytes)
   if (!release) {
     await chunks.return(undefined)

@@ -18,26 +18,20 @@ function findResponses(
 
 const lookUpResponse = batchedLookUp<ClaimId, StoredResponse>(findResponses, ({ _id }) => _id)
 
-/**
- * Returns the response stored for a claim, or null. Deletes an expired response to free its claim, because the database
- * itself would delete it only later.
- *
- * @param readConcern `local` also finds responses that a majority has not yet acknowledged, which must not be sent
- */
-export async function findStoredResponse(
-  db: Db,
-  claim: Claim,
-  now: Date,
-  readConcern: 'majority' | 'local' = 'majority',
-): Promise<StoredResponse | null> {
-  const found =
-    readConcern === 'local'
-      ? ((await findResponses(db, [claim], 'local'))[0] ?? null)
-      : await lookUpResponse(db, claim)
-  if (!found || found.expires_at > now) return found
-  const { _id, owner_id } = claim
+/** Returns the response stored for a claim, even if it has expired; null if there is none. */
+export function findStoredResponse(db: Db, claim: Claim): Promise<StoredResponse | null> {
+  return lookUpResponse(db, claim)
+}
+
+/** Like {@link findStoredResponse}, but also finds a response that a majority has not yet acknowledged: never send it. */
+export async function findUnconfirmedResponse(db: Db, claim: Claim): Promise<StoredResponse | null> {
+  const [found = null] = await findResponses(db, [claim], 'local')
+  return found
+}
+
+/** Deletes an expired response to free its claim, because the database itself would delete it only later. */
+export async function deleteExpiredResponse(db: Db, { _id, owner_id }: ClaimId, now: Date): Promise<void> {
   await storedResponseModel(db).deleteOne({ _id, owner_id, expires_at: { $lte: now } })
-  return null
 }
 
 /**

@@ -16,6 +16,8 @@ export class IncomingBody {
   readonly declaredBytes: number | null
   /** Releases the memory that is reserved for the body; undefined if none is. */
   release: (() => void) | undefined
+  /** The body as a JSON object, from when it is read. */
+  json: Promise<Record<string, unknown>> | undefined
   private readonly isChunked: boolean
   private reader: Reader | undefined
   private pending: Promise<Uint8Array | null> | undefined

@@ -47,22 +47,14 @@ export function listingLock(ownerId: number): HostLock {
  */
 export const sentListings = single({
   queue: (ownerId) => listingLock(ownerId).name,
-  prepare: prepareListing,
+  prepare: async (_app: object, _ownerId: number, sent: ListingPatch): Promise<SentListing> => ({ sent }),
+  ensure: ({ db }: Pick<AppContext, 'db'>, ownerId) => ensureLock(db, listingLock(ownerId)),
   write: writeListing,
 })
 
 /** A listing that is ready to be written. */
 interface SentListing {
   sent: ListingPatch
-}
-
-async function prepareListing(
-  { db }: Pick<AppContext, 'db'>,
-  ownerId: number,
-  sent: ListingPatch,
-): Promise<SentListing> {
-  await ensureLock(db, listingLock(ownerId))
-  return { sent }
 }
 
 /** @throws DomainError `validation`; `listing_conflict` if the match is inactive */

@@ -8,6 +8,7 @@ import { findUserIfAny } from '../users/store.ts'
 import type { Conversation, StoredMessage } from './model.ts'
 import {
   advanceConversation,
+  type ConversationId,
   ensureConversation,
   findNewestMessage,
   insertMessages,
@@ -32,7 +33,13 @@ export interface SentMessage {
 }
 
 /** Messages of either side. */
-export const newMessages = batch({ queue: hostQueue, prepare: prepareMessage, write: sendMessages })
+export const newMessages = batch({
+  queue: hostQueue,
+  prepare: prepareMessage,
+  ensure: ({ db }: Pick<AppContext, 'db'>, owner_id, { booking }: NewMessage) =>
+    ensureConversation(db, { owner_id, booking_id: booking.id }),
+  write: sendMessages,
+})
 
 /** A message that is to be sent in a booking's conversation. */
 interface MessageToSend {
@@ -49,11 +56,11 @@ interface MessageToSend {
  */
 export async function findRepeated(
   context: Pick<AppContext, 'db' | 'clock' | 'config' | 'cache'>,
-  { id: booking_id, owner_id }: ConversationBooking,
+  conversation: ConversationId,
   text: string,
 ): Promise<SentMessage | null> {
   const { db, cache } = context
-  const conversation = { owner_id, booking_id }
+  const { owner_id } = conversation
   if ((await cache.get(nameOf(context, { ...conversation, text }))) === null) return null
   const [newest, closed] = await Promise.all([
     findNewestMessage(db, conversation),
@@ -66,11 +73,10 @@ export async function findRepeated(
 /** Remembers a message that the host has sent, for {@link findRepeated}. */
 export function remember(
   context: Pick<AppContext, 'db' | 'clock' | 'config' | 'cache'>,
-  { owner_id }: ConversationBooking,
   { message }: SentMessage,
 ): void {
   const { cache, clock, config } = context
-  const age = clock(owner_id).getTime() - message.created_at.getTime()
+  const age = clock(message.owner_id).getTime() - message.created_at.getTime()
   const left = Math.max(1, config.messageDedupSeconds * 1000 - age)
   cache.set(nameOf(context, message), String(message.id), left)
 }
@@ -132,13 +138,11 @@ interface NewMessage extends Pick<StoredMessage, 'id' | 'sender' | 'sender_name'
 }
 
 async function prepareMessage(
-  { db, ids }: Pick<AppContext, 'db' | 'ids'>,
-  owner_id: number,
+  { ids }: Pick<AppContext, 'ids'>,
+  _ownerId: number,
   { booking, message, also }: MessageToSend,
 ): Promise<NewMessage> {
-  const conversation = { owner_id, booking_id: booking.id }
-  const [id] = await Promise.all([ids('message'), ensureConversation(db, conversation)])
-  return { id, ...message, booking, also }
+  return { id: await ids('message'), ...message, booking, also }
 }
 
 /** Stores messages of one host, one after the other, because each may repeat the one before it. */

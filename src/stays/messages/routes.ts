@@ -1,9 +1,8 @@
-import { created, ok, PageEnvelope } from '../../http/answer/envelope.ts'
+import { ok, PageEnvelope } from '../../http/answer/envelope.ts'
 import type { AppContext } from '../../http/context.ts'
 import { pageQuery, pagination, toPageRequest } from '../../http/input/pagination.ts'
 import { output, requestObject, responseObject } from '../../http/input/schema/fields.ts'
 import { routes } from '../../http/route.ts'
-import { Writer } from '../../http/writer.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { type ConversationBooking, findRepeated, newMessages, remember } from './conversation.ts'
 import { Message, MessageCreate, MessageSent } from './schema.ts'
@@ -21,7 +20,6 @@ export function messageRoutes(
   app: AppContext,
   findBooking: (db: Db, ownerId: number, id: number | undefined) => Promise<ConversationBooking>,
 ) {
-  const send = new Writer(app, newMessages)
   return routes(app, { prefix: '/bookings/:booking_id/messages', tags: ['Messages'] })
     .get(
       '',
@@ -58,23 +56,23 @@ export function messageRoutes(
         response: { 201: MessageSent },
         detail: { operationId: 'sendMessage', summary: 'Send a message to the guest' },
       },
-      async (context) => {
-        const { booking_id } = context.params
-        const { text } = context.body.message
-        const { ownerId, host } = context.caller
-        const booking = await findBooking(app.db, ownerId, booking_id)
-        const repeated = await findRepeated(app, booking, text)
-        if (repeated)
-          return created(context, { message: serializeMessage(repeated.message) }, metaOfSend(repeated))
-        const message = { sender: 'host', sender_name: host.name, text } as const
-        return send.answer(context, {
-          input: () => ({ booking, message }),
-          respond: (_, sent) => ({
-            status: 201,
-            envelope: ok(context, { message: serializeMessage(sent.message) }, metaOfSend(sent)),
-          }),
-          afterCommit: (_, sent) => remember(app, booking, sent),
-        })
+      {
+        write: newMessages,
+        async input({ caller, params, body }) {
+          const booking = await findBooking(app.db, caller.ownerId, params.booking_id)
+          const message = { sender: 'host', sender_name: caller.host.name, text: body.message.text } as const
+          return { booking, message }
+        },
+        async repeated({ caller, params, body }) {
+          const { booking_id } = params
+          if (booking_id === undefined) return null
+          return findRepeated(app, { owner_id: caller.ownerId, booking_id }, body.message.text)
+        },
+        respond: (request, sent) => ({
+          status: 201,
+          envelope: ok(request, { message: serializeMessage(sent.message) }, metaOfSend(sent)),
+        }),
+        afterCommit: (_, sent) => remember(app, sent),
       },
     )
 }

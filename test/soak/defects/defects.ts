@@ -45,6 +45,20 @@ export const defects: Defect[] = [
   { what: 'a job that has failed once is not tried again', edit: 'always', tests: ['stays/users/events.'] },
   // Limits are exact, and everything is bounded.
   { what: 'a limit admits one request too many', edit: 'boundary', tests: ['platform/rate-limiter.'] },
+  {
+    what: 'a flood of refused requests reaches the database',
+    edit: 'always',
+    tests: ['http/early-start.'],
+  },
+  // What is begun before a request is admitted has no effect, and counts only if it is.
+  { what: 'a refused request creates a booking', edit: 'drop', tests: ['http/early-start.'] },
+  { what: 'a refused request deletes what it names', edit: 'never', tests: ['http/early-start.'] },
+  { what: 'a refused poll counts as having read the feed', edit: 'drop', tests: ['http/early-start.'] },
+  {
+    what: 'a key whose permissions have changed is served as before',
+    edit: 'never',
+    tests: ['http/early-start.'],
+  },
   { what: 'a room type has more ranges than it may', edit: 'never', tests: ['inventory/availability/'] },
   // A host's data are its own, and on one shard.
   { what: 'a list shows what belongs to other hosts', edit: 'drop', tests: ['inventory/listings/'] },

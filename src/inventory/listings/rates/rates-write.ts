@@ -19,6 +19,7 @@ import { insertRateJob } from './store.ts'
 export const sentRates = single({
   queue: (ownerId) => listingLock(ownerId).name,
   prepare: prepareRates,
+  ensure: ({ db }: Pick<AppContext, 'db'>, ownerId) => ensureLock(db, listingLock(ownerId)),
   write: writeRates,
 })
 
@@ -29,12 +30,11 @@ interface SentRates {
 }
 
 async function prepareRates(
-  { db, ids }: Pick<AppContext, 'db' | 'ids'>,
-  ownerId: number,
+  { ids }: Pick<AppContext, 'ids'>,
+  _ownerId: number,
   items: RateItem[],
 ): Promise<SentRates> {
-  const [id] = await Promise.all([ids('rate_job'), ensureLock(db, listingLock(ownerId))])
-  return { id, items }
+  return { id: await ids('rate_job'), items }
 }
 
 /** @throws DomainError `forbidden` (another host's listings), `invalid_ids` (room types) or `validation` (currency) */

@@ -1,0 +1,91 @@
+import type { KnownKey } from './context.ts'
+
+/**
+ * A request that is begun while the rate limiter still decides on it, so that it waits for the limiter and for what it
+ * reads at once rather than one after the other.
+ *
+ *     begin ──> the steps after admission run, up to their first effect ──> they wait for `admitted`
+ *        ├─ admit: the limiter allows it, and the key's record is the one that was assumed ──> they go on: the answer
+ *        └─ give up: it is refused, or the key has changed ──> they end, and what they have read or thrown is thrown away
+ *
+ * Two things keep this invisible to clients. The steps are those of a request that is not begun early, and what they
+ * return or throw is used where it belongs in their order, so a refusal comes in the order of decisions §1. And nothing
+ * is changed, announced or noted before `admitted`: the pipeline and the writer wait for it themselves, and so does a
+ * handler that does more than read.
+ */
+export class EarlyStart<Answer> {
+  private begun: Begun<Answer> | undefined
+
+  /**
+   * Begins a request.
+   *
+   * @param known the record that is assumed to be the key's
+   * @param run takes the steps after admission
+   */
+  begin(known: KnownKey, run: (admission: Admission) => Promise<Answer>): void {
+    const admission = new Admission()
+    const answer = run(admission)
+    // Nobody may ever look at a request that is given up.
+    answer.catch(() => {})
+    this.begun = { known, admission, answer }
+  }
+
+  /** Admits the request, if it was begun for the key's record as it is; returns undefined if it has yet to begin. */
+  admit({ key, host }: KnownKey): Promise<Answer> | undefined {
+    const { begun } = this
+    if (!begun) return undefined
+    // If this breaks: a key whose permissions have changed is served as before
+    if (begun.known.key !== key || begun.known.host !== host) {
+      this.giveUp()
+      return undefined
+    }
+    begun.admission.open()
+    return begun.answer
+  }
+
+  /** Gives up what was begun; without effect on a request that was admitted. */
+  giveUp(): void {
+    this.begun?.admission.refuse()
+  }
+}
+
+interface Begun<Answer> {
+  known: KnownKey
+  admission: Admission
+  answer: Promise<Answer>
+}
+
+/** Whether a request that was begun early has been admitted. */
+export class Admission {
+  /** Resolves once the request is admitted, and rejects if it is given up. */
+  readonly admitted: Promise<void>
+  private readonly decide: Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'>
+  private isRefused = false
+  private isOpen = false
+
+  constructor() {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.admitted = promise
+    this.decide = { resolve, reject }
+    promise.catch(() => {})
+  }
+
+  open(): void {
+    this.isOpen = true
+    this.decide.resolve()
+  }
+
+  refuse(): void {
+    if (this.isOpen) return
+    this.isRefused = true
+    this.decide.reject(new GivenUp())
+  }
+
+  /** @throws GivenUp if the request was given up, so that nothing more is begun for it */
+  requireNotGivenUp(): void {
+    if (this.isRefused) throw new GivenUp()
+  }
+}
+
+/** Ends the steps of a request that was given up. Nobody sees it. */
+class GivenUp extends Error {}

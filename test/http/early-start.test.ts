@@ -1,0 +1,387 @@
+import { expect, test } from 'vitest'
+import { rateLimitName } from '../../src/access/keys/authorizer.ts'
+import { updateKey } from '../../src/access/keys/store.ts'
+import type { Permission } from '../../src/http/permissions.ts'
+import { type Actor, type Sending, seedBooking, type TestApp, testApp } from '../support/app.ts'
+import { ownDatabase } from '../support/databases.ts'
+import { acquaint, HeldLimiter, isHarmless, type SentCommand, SentCommands } from '../support/held-limiter.ts'
+import { fillOwn, keyedRoutes, makeOwnIds } from '../support/routes.ts'
+import { validBodies } from '../support/valid-bodies.ts'
+
+/*
+ * A request whose key is known to have room is begun while the limiter decides (`src/http/early-start.ts`). Two processes
+ * of the service share one Redis and one database. In the first one, a test decides when the limiter does.
+ */
+const settings = {
+  MONGODB_URL: `${await ownDatabase()}&monitorCommands=true`,
+  WEBHOOKS_ALLOW_PRIVATE: 'on',
+}
+const service = await testApp(settings)
+const other = await testApp(settings)
+const limiter = new HeldLimiter(service.live.rateLimiter)
+const commands = new SentCommands(service.live)
+const provider = '/v1/integrations/provider_one'
+
+async function newActor(options?: { permissions?: Permission[]; rateLimit?: number }): Promise<Actor> {
+  const actor = await service.actor(options)
+  await acquaint(service.live, actor.key)
+  return actor
+}
+
+/** Sends a request, and returns what it has sent to the database when it can do nothing more before it is admitted. */
+async function begin(actor: Actor, method: string, path: string, sending?: Sending) {
+  const decision = limiter.hold()
+  commands.take()
+  const answer = actor.send(method, path, sending)
+  await decision.asked
+  await commands.settle()
+  return { answer, decision, begun: commands.take() }
+}
+
+/** Sends a request that the limiter refuses only once everything that may begin early has begun. */
+async function refuse(actor: Actor, method: string, path: string, sending?: Sending) {
+  const { answer, decision, begun } = await begin(actor, method, path, sending)
+  decision.refuse()
+  const { status, headers } = await answer
+  await commands.settle()
+  return { status, headers, sent: [...begun, ...commands.take()] }
+}
+
+const namesOf = (sent: SentCommand[]) => sent.map(({ name, collection }) => `${name} ${collection}`)
+const key = () => ({ 'idempotency-key': crypto.randomUUID() })
+
+test('a read, and what prepares a write, wait for the database and the limiter at once', async () => {
+  const actor = await newActor()
+  const { booking_id, listing_id, user_id, room_type_id } = await seedBooking(actor)
+  const stay = { user_id, listing_id, room_type_id, checkin_at: '2041-01-01', checkout_at: '2041-02-01' }
+  const sendings: [string, string, Sending, string[]][] = [
+    ['GET', `${provider}/bookings`, {}, ['find bookings']],
+    ['GET', `${provider}/bookings?wait=0`, {}, ['find bookings']],
+    ['GET', `/v1/listings/${listing_id}`, {}, ['find listings']],
+    ['GET', `${provider}/bookings/${booking_id}`, {}, ['find bookings']],
+    [
+      'POST',
+      '/v1/bookings',
+      { body: stay, headers: key() },
+      ['find stored_responses', 'find users', 'find listings'],
+    ],
+    ['POST', `/v1/bookings/${booking_id}/messages`, { body: { message: { text: 'Hi' } } }, ['find bookings']],
+  ]
+  for (const [method, path, sending, expected] of sendings) {
+    await acquaint(service.live, actor.key)
+    const { answer, decision, begun } = await begin(actor, method, path, sending)
+    expect(namesOf(begun), `${method} ${path}`).toEqual(expect.arrayContaining(expected))
+    decision.decide()
+    expect((await answer).status).toBeLessThan(300)
+  }
+})
+
+test('no route changes anything for a request that is begun early and then refused', async () => {
+  const actor = await newActor()
+  const ids = await makeOwnIds(actor, '/v1')
+  const bodies = await validBodies(actor, '/v1', ids)
+  // The calendars of the listings are read in the background.
+  await service.live.calendars.stop()
+  let begunEarly = 0
+  for (const route of keyedRoutes(service, '/v1')) {
+    const name = `${route.method} ${route.path}`
+    const query = new URLSearchParams(route.requiredQuery)
+    const path = bodies[name]?.path ?? fillOwn(route.path, ids)
+    const body = bodies[name]?.body()
+    await acquaint(service.live, actor.key, route.limit)
+    const { status, headers, sent } = await refuse(actor, route.method, `${path}?${query}`, {
+      ...(body === undefined ? {} : { body }),
+      headers: key(),
+    })
+    expect(status, name).toBe(429)
+    expect(headers.get('retry-after'), name).toBe('1')
+    expect(namesOf(sent.filter((command) => !isHarmless(command))), name).toEqual([])
+    if (sent.length > 0) begunEarly += 1
+  }
+  // Most routes read something, so an early start that never happens would be noticed.
+  expect(begunEarly).toBeGreaterThan(20)
+}, 60_000)
+
+test('a refused booking and a refused deletion have no effect, and the next ones have', async () => {
+  const actor = await newActor()
+  const { listing_id, user_id, room_type_id } = await seedBooking(actor)
+  const stay = { user_id, listing_id, room_type_id, checkin_at: '2041-01-01', checkout_at: '2041-02-01' }
+  const webhook = { url: 'https://hooks.invalid/', events: ['booking.changed'] }
+  const { id } = (await actor.send('POST', '/v1/webhooks', { body: webhook })).body.data
+  const bookings = async () => (await actor.send('GET', `${provider}/bookings`)).body.data.Bookings.length
+  const before = await bookings()
+  for (const headers of [{}, key()]) {
+    await acquaint(service.live, actor.key)
+    expect((await refuse(actor, 'POST', '/v1/bookings', { body: stay, headers })).status).toBe(429)
+    expect(await bookings()).toBe(before)
+  }
+  await acquaint(service.live, actor.key)
+  expect((await refuse(actor, 'DELETE', `/v1/webhooks/${id}`)).status).toBe(429)
+  expect((await actor.send('GET', `/v1/webhooks/${id}`)).status).toBe(200)
+  expect((await actor.send('POST', '/v1/bookings', { body: stay })).status).toBe(201)
+  expect((await actor.send('DELETE', `/v1/webhooks/${id}`)).status).toBe(200)
+})
+
+test('a refused poll holds no place, counts as no read, and keeps no end of a page', async () => {
+  const actor = await newActor()
+  const readAt = async () => (await actor.send('GET', '/v1/health')).body.data.feeds.bookings.read_at
+  const { answer, decision } = await begin(actor, 'GET', `${provider}/bookings?wait=20`)
+  expect(service.live.heldRequests.size).toBe(0)
+  decision.refuse()
+  expect((await answer).status).toBe(429)
+  expect(service.live.heldRequests.size).toBe(0)
+  expect(await readAt()).toBeNull()
+  const { listing_id, user_id, room_type_id } = await seedBooking(actor)
+  const stay = { user_id, listing_id, room_type_id, checkin_at: '2041-01-01', checkout_at: '2041-02-01' }
+  await actor.send('POST', '/v1/bookings', { body: stay })
+  await acquaint(service.live, actor.key)
+  for (const path of [`${provider}/bookings?per_page=1`, `${provider}/bookings`]) {
+    await acquaint(service.live, actor.key)
+    const { status, sent } = await refuse(actor, 'GET', path)
+    const changed = sent.filter((command) => !isHarmless(command))
+    expect({ status, changed }).toEqual({ status: 429, changed: [] })
+    expect(await readAt()).toBeNull()
+  }
+  expect((await actor.send('GET', `${provider}/bookings?per_page=1`)).status).toBe(200)
+  expect(await readAt()).not.toBeNull()
+})
+
+test('a poll that is admitted is held, and ends with the change that it waits for', async () => {
+  const actor = await newActor()
+  const { answer, decision } = await begin(actor, 'GET', `${provider}/bookings?wait=20`)
+  decision.decide()
+  await expect.poll(() => service.live.heldRequests.size).toBe(1)
+  await seedBooking(actor)
+  const { status, body, headers } = await answer
+  expect({ status, bookings: body.data.Bookings.length }).toEqual({ status: 200, bookings: 1 })
+  expect(headers.get('ratelimit')).toContain('"default"')
+})
+
+test.each([
+  { name: 'a list that is streamed', path: '/v1/listings' },
+  { name: 'an envelope', path: `${provider}/bookings` },
+  { name: 'a stream of availability', path: `${provider}/availability?page=1` },
+])('$name that is begun early has the headers of its limit', async ({ path }) => {
+  const actor = await newActor()
+  const { answer, decision } = await begin(actor, 'GET', path)
+  decision.decide()
+  const { status, headers } = await answer
+  expect({ status, policy: headers.get('ratelimit-policy') }).toEqual({
+    status: 200,
+    policy: '"default";q=1000000;w=60',
+  })
+})
+
+test('a replay that is begun early has the headers of its own limit, and its first body', async () => {
+  const actor = await newActor()
+  const { listing_id, user_id, room_type_id } = await seedBooking(actor)
+  const body = { user_id, listing_id, room_type_id, checkin_at: '2041-01-01', checkout_at: '2041-02-01' }
+  const headers = key()
+  const first = await actor.send('POST', '/v1/bookings', { body, headers })
+  const { answer, decision } = await begin(actor, 'POST', '/v1/bookings', { body, headers })
+  decision.decide()
+  const replay = await answer
+  expect({ status: replay.status, text: replay.text }).toEqual({ status: 201, text: first.text })
+  expect(replay.headers.get('idempotent-replayed')).toBe('true')
+  expect(replay.headers.get('ratelimit')).toContain('"default"')
+})
+
+test('a key that changes while a request is begun is served as it then is', async () => {
+  const actor = await newActor()
+  await seedBooking(actor)
+  const change = async (fields: Parameters<typeof updateKey>[2]) => {
+    await updateKey(service.live.db, String(actor.keyId), fields)
+    await service.live.rateLimiter.invalidate(rateLimitName(actor.keyId))
+  }
+  const poll = async (fields: Parameters<typeof updateKey>[2]) => {
+    await acquaint(service.live, actor.key)
+    const { answer, decision, begun } = await begin(actor, 'GET', `${provider}/bookings`)
+    expect(namesOf(begun)).toContain('find bookings')
+    await change(fields)
+    decision.decide()
+    return answer
+  }
+  const renamed = await poll({ name: 'Renamed' })
+  expect({ status: renamed.status, bookings: renamed.body.data.Bookings.length }).toEqual({
+    status: 200,
+    bookings: 1,
+  })
+  const forbidden = await poll({ permissions: ['users.read'] })
+  expect({ status: forbidden.status, type: forbidden.body.error.type }).toEqual({
+    status: 403,
+    type: 'forbidden',
+  })
+  await change({ permissions: ['bookings.read'] })
+  const elsewhere = await poll({ allowed_from: ['203.0.113.0/24'] })
+  expect({ status: elsewhere.status, path: elsewhere.body.error.errors[0].path }).toEqual({
+    status: 403,
+    path: 'client_address',
+  })
+  await change({ allowed_from: [] })
+  const revoked = await poll({ active: false })
+  expect({ status: revoked.status, message: revoked.body.error.message }).toEqual({
+    status: 401,
+    message: 'API key is inactive',
+  })
+})
+
+/** A body that arrives when the test says so. */
+function lateBody(body: object) {
+  const bytes = new TextEncoder().encode(JSON.stringify(body))
+  const arrival = Promise.withResolvers<void>()
+  const stream = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      await arrival.promise
+      controller.enqueue(bytes)
+      controller.close()
+    },
+  })
+  return { stream, length: String(bytes.byteLength), arrive: arrival.resolve }
+}
+
+async function post(
+  { app }: TestApp,
+  { key: apiKey }: Actor,
+  path: string,
+  late: ReturnType<typeof lateBody>,
+) {
+  const headers = { 'x-api-key': apiKey, 'content-length': late.length }
+  const init = { method: 'POST', headers, body: late.stream, duplex: 'half' }
+  return app.handle(new Request(`http://localhost${path}`, init))
+}
+
+test('a refusal does not wait for a body, and the body begins nothing when it arrives', async () => {
+  const actor = await newActor()
+  const { listing_id, user_id, room_type_id } = await seedBooking(actor)
+  const body = { user_id, listing_id, room_type_id, checkin_at: '2041-01-01', checkout_at: '2041-02-01' }
+  const late = lateBody(body)
+  const decision = limiter.hold()
+  const answer = post(service, actor, '/v1/bookings', late)
+  await decision.asked
+  await commands.settle()
+  commands.take()
+  decision.refuse()
+  expect((await answer).status).toBe(429)
+  late.arrive()
+  await commands.settle()
+  expect(commands.take()).toEqual([])
+})
+
+test('a body that was read for a key that has changed is not lost', async () => {
+  const actor = await newActor()
+  const { listing_id, user_id, room_type_id } = await seedBooking(actor)
+  const body = { user_id, listing_id, room_type_id, checkin_at: '2041-01-01', checkout_at: '2041-02-01' }
+  for (const isLate of [false, true]) {
+    await acquaint(service.live, actor.key)
+    const late = lateBody(body)
+    const decision = limiter.hold()
+    const answer = post(service, actor, '/v1/bookings', late)
+    await decision.asked
+    if (!isLate) late.arrive()
+    await commands.settle()
+    await updateKey(service.live.db, String(actor.keyId), { name: `Late ${isLate}` })
+    await service.live.rateLimiter.invalidate(rateLimitName(actor.keyId))
+    decision.decide()
+    if (isLate) late.arrive()
+    expect((await answer).status).toBe(201)
+  }
+  const { body: feed } = await actor.send('GET', `${provider}/bookings`)
+  expect(feed.data.Bookings.length).toBe(3)
+})
+
+test('a request of the sandbox, and one with a large body, begin nothing early', async () => {
+  const actor = await newActor()
+  const sandboxed = await begin(actor, 'GET', '/sandbox/integrations/provider_one/bookings')
+  expect(sandboxed.begun).toEqual([])
+  sandboxed.decision.decide()
+  expect((await sandboxed.answer).status).toBe(200)
+  await acquaint(service.live, actor.key)
+  const listing = { title: 'x'.repeat(70_000) }
+  const headers = { 'content-length': String(JSON.stringify(listing).length) }
+  const large = await begin(actor, 'POST', '/v1/listings', { body: listing, headers })
+  expect(large.begun).toEqual([])
+  large.decision.decide()
+  expect((await large.answer).status).toBe(422)
+})
+
+/** Sends requests to both processes in turn, some at a time, and returns their statuses. */
+async function flood(
+  actor: Actor,
+  count: number,
+  { atOnce, isShared = true }: { atOnce: number; isShared?: boolean },
+) {
+  const { key: apiKey } = actor
+  const targets = [
+    { method: 'GET', path: `${provider}/bookings` },
+    { method: 'GET', path: '/v1/listings' },
+    { method: 'POST', path: '/v1/bookings' },
+  ]
+  const statuses: number[] = []
+  for (let sent = 0; sent < count; sent += atOnce) {
+    const group = Array.from({ length: Math.min(atOnce, count - sent) }, (_, index) => {
+      const { method, path } = targets[(sent + index) % targets.length] as (typeof targets)[0]
+      const process = isShared && (sent + index) % 2 === 1 ? other : service
+      const body = method === 'POST' ? { body: { user_id: 1, listing_id: 1 }, headers: key() } : {}
+      return process.send(method, path, { key: apiKey, ...body })
+    })
+    statuses.push(...(await Promise.all(group)).map(({ status }) => status))
+  }
+  return statuses
+}
+
+const otherCommands = new SentCommands(other.live)
+async function commandsOf<T>(work: () => Promise<T>): Promise<{ result: T; sent: string[] }> {
+  await Promise.all([commands.settle(), otherCommands.settle()])
+  commands.take()
+  otherCommands.take()
+  const result = await work()
+  await Promise.all([commands.settle(), otherCommands.settle()])
+  return { result, sent: namesOf([...commands.take(), ...otherCommands.take()]) }
+}
+
+test.each([1, 20])(
+  'a flood of 429s, %i at a time and across two processes, sends nothing to the database',
+  async (atOnce) => {
+    const actor = await service.actor({ rateLimit: 60 })
+    // Both processes have known the key with room, which is then used up.
+    const before = await flood(actor, 100, { atOnce })
+    expect(before.filter((status) => status !== 429).length).toBe(60)
+    const { result, sent } = await commandsOf(() => flood(actor, 200, { atOnce }))
+    expect(new Set(result)).toEqual(new Set([429]))
+    expect(sent).toEqual([])
+  },
+)
+
+test.each([1, 20])(
+  'where the limit is reached %i at a time in one process, no refused request has read anything',
+  async (atOnce) => {
+    const actor = await service.actor({ rateLimit: 60 })
+    await seedBooking(actor)
+    const poll = async () => (await actor.send('GET', `${provider}/bookings`)).status
+    const { result, sent } = await commandsOf(async () => {
+      const statuses: number[] = []
+      while (statuses.length < 100)
+        statuses.push(...(await Promise.all(Array.from({ length: atOnce }, poll))))
+      return statuses
+    })
+    const allowed = result.filter((status) => status === 200).length
+    expect(allowed).toBeLessThan(60)
+    expect(sent.filter((name) => name === 'find bookings').length).toBe(allowed)
+  },
+)
+
+test.each([1, 20])(
+  'a flood of 403s, %i at a time and across two processes, sends nothing to the database',
+  async (atOnce) => {
+    const actor = await newActor({ permissions: ['users.read'] })
+    const elsewhere = await newActor()
+    await updateKey(service.live.db, String(elsewhere.keyId), { allowed_from: ['203.0.113.0/24'] })
+    await service.live.rateLimiter.invalidate(rateLimitName(elsewhere.keyId))
+    for (const refused of [actor, elsewhere]) {
+      await flood(refused, 12, { atOnce })
+      const { result, sent } = await commandsOf(() => flood(refused, 100, { atOnce }))
+      expect(new Set(result)).toEqual(new Set([403]))
+      expect(sent).toEqual([])
+    }
+  },
+)
