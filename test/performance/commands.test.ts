@@ -170,7 +170,7 @@ const requests: [name: string, budget: number, send: () => Promise<{ status: num
   ],
   [
     'POST of a message',
-    7,
+    6,
     () =>
       actor.send('POST', `/v1/bookings/${bookingId}/messages`, {
         body: { message: { text: crypto.randomUUID() } },
@@ -298,6 +298,23 @@ test('concurrent bookings of one host share their statements', async () => {
     'insert messages',
     'insert stored_responses',
   ])
+})
+
+test('concurrent messages of one host share their statements too', async () => {
+  const conversations: number[] = []
+  for (let index = 0; index < 3; index += 1) conversations.push(await pending())
+  const send = async () => {
+    const sent = await Promise.all(
+      Array.from({ length: 9 }, (_, index) =>
+        actor.send('POST', `/v1/bookings/${conversations[index % 3]}/messages`, {
+          body: { message: { text: crypto.randomUUID() } },
+        }),
+      ),
+    )
+    return { status: Math.max(...sent.map(({ status }) => status)) }
+  }
+  const commands = await commandsOf(send)
+  expectShared(commands, ['commitTransaction', 'findAndModify host_clocks', 'insert messages'])
 })
 
 test('concurrent moves of one host share their statements too', async () => {

@@ -279,6 +279,7 @@ function firstMessages(
       sender: 'guest',
       sender_name: message.sender_name,
       text: message.text,
+      place: 0,
       created_at: now,
       version: versionAt(firstVersion, messages.length),
       trace,

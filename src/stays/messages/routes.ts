@@ -62,18 +62,22 @@ export function messageRoutes(
         const { booking_id } = context.params
         const { text } = context.body.message
         const { ownerId, host } = context.caller
-        const booking = await findBooking(app.db, ownerId, booking_id)
-        const repeated = await findRepeated(app, booking, text)
+        const repeated =
+          booking_id === undefined ? null : await findRepeated(app, { owner_id: ownerId, booking_id }, text)
         if (repeated)
           return created(context, { message: serializeMessage(repeated.message) }, metaOfSend(repeated))
         const message = { sender: 'host', sender_name: host.name, text } as const
         return send.answer(context, {
-          input: () => ({ booking, message }),
+          input: () => ({
+            bookingId: booking_id,
+            findBooking: () => findBooking(app.db, ownerId, booking_id),
+            message,
+          }),
           respond: (_, sent) => ({
             status: 201,
             envelope: ok(context, { message: serializeMessage(sent.message) }, metaOfSend(sent)),
           }),
-          afterCommit: (_, sent) => remember(app, booking, sent),
+          afterCommit: (_, sent) => remember(app, sent),
         })
       },
     )
