@@ -14,8 +14,9 @@ const from = Date.parse('2031-01-01')
 const dayAt = (offset: number) => new Date(from + offset * 86_400_000).toISOString().slice(0, 10)
 const momentAt = (offset: number) => new Date(from + offset * 1000)
 
+/** Owners and bookings that no other test has. */
 let lastOwner = 910_000_000
-let lastId = 0
+let lastId = 910_000_000
 const roomTypes = [1, 2]
 
 interface WrittenRow {
@@ -81,7 +82,7 @@ async function store(owner_id: number, { rows, stays }: { rows: WrittenRow[]; st
       created_at: momentAt(version),
       created_sequence: sequence,
       created_version: momentAt(version),
-      updated_at: momentAt(lastId),
+      updated_at: momentAt(lastId % 1_000_000),
     }
     return booking
   })
