@@ -5,6 +5,7 @@ import { calendars } from './calendars.ts'
 import { capacity } from './capacity.ts'
 import { costs } from './costs.ts'
 import { digest } from './digest.ts'
+import { floods } from './floods.ts'
 import { health } from './health.ts'
 import { hints } from './hints.ts'
 import { idle } from './idle.ts'
@@ -13,6 +14,7 @@ import { reads } from './reads.ts'
 import { scale } from './scale.ts'
 import { withServers } from './servers.ts'
 import { draw, type Row } from './table.ts'
+import { countTrips } from './trips.ts'
 import { waiting } from './waiting.ts'
 import { help, walks } from './walks.ts'
 import { writes } from './writes.ts'
@@ -30,12 +32,14 @@ const parts: Record<string, () => Promise<Row[]>> = {
   'calendar-crowds': calendarCrowds,
   capacity,
   digest,
+  floods,
   health,
   hints,
   idle,
   costs: () => withServers(costs),
   machines,
   scale,
+  trips: countTrips,
   waiting,
 }
 const resultFile = 'bench.json'
