@@ -5,6 +5,7 @@ import { calendars } from './calendars.ts'
 import { capacity } from './capacity.ts'
 import { costs } from './costs.ts'
 import { digest } from './digest.ts'
+import { floods } from './floods.ts'
 import { health } from './health.ts'
 import { hints } from './hints.ts'
 import { idle } from './idle.ts'
@@ -31,6 +32,7 @@ const parts: Record<string, () => Promise<Row[]>> = {
   'calendar-crowds': calendarCrowds,
   capacity,
   digest,
+  floods,
   health,
   hints,
   idle,

@@ -112,7 +112,8 @@ export function withServers<T>(work: (servers: BenchServers) => Promise<T>): Pro
   })
 }
 
-async function startReferences(environment: Record<string, string>) {
+/** Starts the servers with which the service is compared. */
+export async function startReferences(environment: Record<string, string>) {
   const folder = new URL('reference/', import.meta.url).pathname
   // Node must find the packages next to this file, and it cannot read TypeScript.
   const outdir = new URL('../../node_modules/.cache/bench/', import.meta.url).pathname

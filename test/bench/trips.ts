@@ -1,59 +1,34 @@
-import { join } from 'node:path'
 import { systemClock } from '../../src/core/clock.ts'
-import { readConfig } from '../../src/core/config.ts'
-import { openEmbeddedMongod } from '../../src/platform/mongo/server/embedded.ts'
-import { openDatabase } from '../../src/process/open-context.ts'
 import { makeActor, sender, type TestResponse } from '../support/app.ts'
-import { type Gate, type PassingCommand, startDelayingProxy } from '../support/delaying-proxy.ts'
-import { startService } from '../support/processes.ts'
-import { startRedis } from '../support/redis.ts'
 import { allowedWithoutRedis, prepareTrips, type TripName, trips } from '../support/trips.ts'
-import { median, timed, withDataDir } from './measure.ts'
+import {
+  before,
+  delayMilliseconds,
+  type Noted,
+  type Server,
+  type Side,
+  showsCommands,
+  withSides,
+} from './behind-proxies.ts'
+import { median } from './measure.ts'
+import { startReferences } from './servers.ts'
 import type { Row } from './table.ts'
 
-/** How long the proxies hold each answer. The aims are for 20 ms. */
-const delay = Number(process.env.MILLISECONDS ?? 20)
+/** The delay for which the aims are made. With a shorter one, computing takes a larger share. */
 const aimsDelay = 20
-/** A checkout of the release before, whose service is measured beside this one. */
-const oldCheckout = process.env.OLD
-/** Whether to print the commands of each request. */
-const showsCommands = process.env.COMMANDS === '1'
+
 /** The requests to measure, by their names in `trips`; all by default. */
 const wanted = process.env.REQUESTS?.split(',')
-
-const warmUps = 10
-const repetitions = 15
-/** Between two requests, the outbox and others finish what a write leaves behind. */
-const pauseMilliseconds = 150 + 10 * delay
-
-/** Commands that no request causes: the driver watches its server, and change streams wait. */
-const ofConnections = new Set(['hello', 'ismaster', 'getmore', 'endsessions', 'client', 'info'])
-
 const names = (Object.keys(trips) as TripName[]).filter((name) => wanted?.includes(name) ?? true)
 
-type Send = () => Promise<TestResponse>
-
-/** A service process whose answers are held, and its requests. */
-interface Side {
-  release: 'new' | 'old'
-  hasRedis: boolean
-  requests: Map<TripName, Send>
-  /** Starts to note the commands that pass the proxies. */
-  startNoting(): void
-  /** Returns the commands since. */
-  noted(): Noted[]
-  startDelay(): void
-  stop(): Promise<void>
-}
-
-type Server = 'mongodb' | 'redis'
-
-/** A command that a request caused. */
-interface Noted {
-  server: Server
-  text: string
-  at: number
-}
+/** Requests before the proxies hold anything. */
+const warmUps = 10
+/** Requests of each row that are not counted. The first fetches the key's record. */
+const skipped = 2
+const repetitions = 15
+const mostAttempts = 5
+/** Between two requests, the outbox and others finish what a write leaves behind. */
+const pauseMilliseconds = 150 + 10 * delayMilliseconds
 
 /** One request: when it was sent, how long it took, and its commands. */
 interface Sent {
@@ -71,74 +46,131 @@ interface Figures {
   redis: number
 }
 
+type Send = () => Promise<TestResponse>
+type Requests = Map<TripName, Send>
+
 /**
  * Counts the round trips of single requests: a proxy holds each answer of MongoDB and of Redis, and the median time of a
  * request alone, divided by the delay, is the count.
  */
 export function countTrips(): Promise<Row[]> {
-  return withDataDir(async (dataDir) => {
-    const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
-    const releases = oldCheckout ? (['new', 'old'] as const) : (['new'] as const)
-    const sides: Side[] = []
-    for (const release of releases)
-      for (const hasRedis of [true, false])
-        sides.push(await startSide({ release, hasRedis }, mongod.url, redis.url))
-    try {
-      for (const side of sides) side.startDelay()
-      const rows: Row[] = []
-      for (const name of names) rows.push(...(await rowsOf(name, sides)))
-      return rows
-    } finally {
-      for (const side of sides) await side.stop()
-      await Promise.all([redis.stop(), mongod.close()])
-    }
+  return withSides(1, async (sides) => {
+    const requests = new Map<Side, Requests>()
+    for (const side of sides) requests.set(side, await prepare(side))
+    for (const side of sides) side.startDelay()
+    const rows: Row[] = []
+    for (const name of names) rows.push(...(await rowsOf(name, requests)))
+    return wanted ? rows : [...rows, ...(await referenceRows(sides[0] as Side))]
   })
 }
 
+/** Creates a host for each request, so that no request meets what another has changed. */
+async function prepare({ db, urls }: Side): Promise<Requests> {
+  const requests: Requests = new Map()
+  for (const name of names) {
+    const actor = await makeActor({ db, clock: systemClock }, sender(fetch, urls[0]))
+    const { [name]: send } = await prepareTrips(actor)
+    for (let count = 0; count < warmUps; count += 1) await send()
+    requests.set(name, send)
+  }
+  return requests
+}
+
 /** Measures one request on all sides in turn, so that changes in the machine's speed affect them equally. */
-async function rowsOf(name: TripName, sides: Side[]): Promise<Row[]> {
+async function rowsOf(name: TripName, requests: Map<Side, Requests>): Promise<Row[]> {
+  const sides = [...requests.keys()]
   const all = new Map(sides.map((side): [Side, Sent[]] => [side, []]))
-  for (let round = -warmUps; round < repetitions; round += 1) {
+  for (let round = -skipped; round < repetitions; round += 1) {
     for (const side of sides) {
-      side.startNoting()
-      const at = performance.now()
-      const milliseconds = await timed(async () => requireSuccess(name, await requestOf(side, name)()))
-      if (round >= 0) all.get(side)?.push({ at, milliseconds, commands: side.noted() })
+      const send = requests.get(side)?.get(name) as Send
+      const sent = await sendOnce(`${workOf(name, side)}, ${side.release}`, side, send)
+      if (round >= 0) all.get(side)?.push(sent)
     }
     if (round >= 0) await Bun.sleep(pauseMilliseconds)
   }
-  const figures = new Map([...all].map(([side, sent]) => [side, figuresOf(sent)]))
   if (showsCommands) for (const [side, sent] of all) print(name, side, sent)
+  const figures = new Map([...all].map(([side, sent]) => [side, figuresOf(sent)]))
   return sides
     .filter(({ release }) => release === 'new')
     .map((side) => {
       const current = figures.get(side) as Figures
-      const old = sides.find(({ release, hasRedis }) => release === 'old' && hasRedis === side.hasRedis)
-      const before = old ? `; before ${describe(figures.get(old) as Figures)}` : ''
-      const row = { work: workOf(name, side), result: describe(current) + before }
-      if (delay !== aimsDelay) return row
+      const old = before(sides, side)
+      const earlier = old ? `; before ${describe(figures.get(old) as Figures)}` : ''
+      const row = { work: workOf(name, side), result: describe(current) + earlier }
+      if (delayMilliseconds !== aimsDelay) return row
       const aim = trips[name].aim + (side.hasRedis ? 0 : allowedWithoutRedis)
       return { ...row, aim: `≤ ${aim.toFixed(1)}`, holds: Number(current.sequence.toFixed(1)) <= aim }
     })
 }
 
-function requestOf({ requests }: Side, name: TripName): Send {
-  return requests.get(name) as Send
+/** Sends a request, and sends it again if a busy machine keeps it from succeeding. */
+async function sendOnce(work: string, side: Side, send: Send): Promise<Sent> {
+  for (let attempt = 1; ; attempt += 1) {
+    side.startNoting()
+    const at = performance.now()
+    const { status, text } = await send()
+    const milliseconds = performance.now() - at
+    if (status < 300) return { at, milliseconds, commands: side.noted() }
+    if (attempt === mostAttempts) throw new Error(`${work}: ${status} ${text}`)
+    console.error(`${work}: ${status} ${text}`)
+    await Bun.sleep(pauseMilliseconds)
+  }
+}
+
+/** Measures what the least of such servers takes, behind the same proxies. They warm up like the service. */
+async function referenceRows(side: Side): Promise<Row[]> {
+  const actor = await makeActor({ db: side.db, clock: systemClock }, sender(fetch, side.urls[0]))
+  await prepareTrips(actor)
+  const references = await startReferences({
+    ...side.settings,
+    HOST_ID: String(actor.hostId),
+    API_KEY: actor.key,
+  })
+  const rows: Row[] = []
+  for (const { name, url } of references) {
+    const send = sender(fetch, url)
+    const headers = { 'idempotency-key': '' }
+    const feedPage = () => send('GET', '/feed?updated_after=2020-01-01+00:00:00', { key: actor.key })
+    const booking = () => {
+      headers['idempotency-key'] = crypto.randomUUID()
+      return send('POST', '/bookings', { key: actor.key, body: referenceStay, headers })
+    }
+    rows.push(await referenceRow(`feed page of ${name}`, side, feedPage))
+    rows.push(await referenceRow(`keyed booking with a message of ${name}`, side, booking))
+  }
+  for (const { end } of references) end()
+  return rows
+}
+
+/** The reference servers look nothing up. */
+const referenceStay = {
+  user_id: 1,
+  listing_id: 1,
+  room_type_id: 1,
+  checkin_at: '2031-01-01',
+  checkout_at: '2031-02-01',
+  message: 'Is there a desk?',
+}
+
+async function referenceRow(work: string, side: Side, send: Send): Promise<Row> {
+  for (let count = 0; count < warmUps; count += 1) await sendOnce(work, side, send)
+  const all: Sent[] = []
+  while (all.length < repetitions) {
+    all.push(await sendOnce(work, side, send))
+    await Bun.sleep(pauseMilliseconds)
+  }
+  return { work, result: describe(figuresOf(all)) }
 }
 
 function workOf(name: TripName, { hasRedis }: Side): string {
   return trips[name].name + (hasRedis ? '' : ', without Redis')
 }
 
-function requireSuccess(name: string, { status, text }: TestResponse): void {
-  if (status >= 300) throw new Error(`${name} responded ${status}: ${text}`)
-}
-
 /** Takes the fewest commands of any request, because some also fetch a block of ids or meet work in the background. */
 function figuresOf(sent: Sent[]): Figures {
   const fewest = (server: Server) => Math.min(...sent.map(({ commands }) => count(commands, server)))
   return {
-    sequence: median(sent.map(({ milliseconds }) => milliseconds)) / delay,
+    sequence: median(sent.map(({ milliseconds }) => milliseconds)) / delayMilliseconds,
     mongodb: fewest('mongodb'),
     redis: fewest('redis'),
   }
@@ -152,64 +184,12 @@ function count(commands: Noted[], of: Server): number {
 function print(name: TripName, side: Side, sent: Sent[]): void {
   const byTime = sent.toSorted((a, b) => a.milliseconds - b.milliseconds)
   const { at, milliseconds, commands } = byTime[Math.floor(byTime.length / 2)] as Sent
-  const trips = (time: number) => (time / delay).toFixed(1).padStart(6)
+  const inTrips = (time: number) => (time / delayMilliseconds).toFixed(1).padStart(6)
   console.error(`\n${workOf(name, side)}, ${side.release}:`)
-  for (const command of commands) console.error(`${trips(command.at - at)} ${command.text}`)
-  console.error(`${trips(milliseconds)} response`)
+  for (const command of commands) console.error(`${inTrips(command.at - at)} ${command.text}`)
+  console.error(`${inTrips(milliseconds)} response`)
 }
 
 function describe({ sequence, mongodb, redis }: Figures): string {
   return `${sequence.toFixed(1)} (commands ${mongodb} + ${redis})`
-}
-
-/** Starts a service on a database of its own behind proxies, and a host with a key for each request. */
-async function startSide(
-  { release, hasRedis }: Pick<Side, 'release' | 'hasRedis'>,
-  mongodbUrl: string,
-  redisUrl: string,
-): Promise<Side> {
-  const database = `trips_${release}_${hasRedis ? 'redis' : 'alone'}`
-  const direct = mongodbUrl.replace('/?', `/${database}?`)
-  let held = 0
-  let noted: Noted[] = []
-  const gate = (server: Server): Gate => ({
-    onCommand({ name, collection }: PassingCommand) {
-      if (ofConnections.has(name.toLowerCase())) return
-      noted.push({ server, text: `${name} ${collection}`, at: performance.now() })
-    },
-    hold: () => (held > 0 ? Bun.sleep(held) : Promise.resolve()),
-  })
-  const mongodb = await startDelayingProxy(direct, gate('mongodb'))
-  const redis = await startDelayingProxy(redisUrl, gate('redis'))
-  const service = await startService(
-    { MONGODB_URL: mongodb.url, ...(hasRedis ? { REDIS_URL: redis.url } : {}), LOG_LEVEL: 'fatal' },
-    [],
-    join(release === 'old' ? (oldCheckout as string) : '', 'src/main.ts'),
-  )
-  // The service has created its collections, and another release may define them otherwise.
-  const { db, close } = await openDatabase(readConfig({ MONGODB_URL: direct }), { skipMigrations: true })
-  const requests = new Map<TripName, Send>()
-  for (const name of names) {
-    // With hosts of their own, no request meets what another has changed.
-    const actor = await makeActor({ db, clock: systemClock }, sender(fetch, service.url))
-    requests.set(name, (await prepareTrips(actor))[name])
-  }
-  return {
-    release,
-    hasRedis,
-    requests,
-    startNoting() {
-      noted = []
-    },
-    noted: () => [...noted],
-    startDelay() {
-      held = delay
-    },
-    async stop() {
-      await service.stop()
-      await close()
-      mongodb.stop()
-      redis.stop()
-    },
-  }
 }

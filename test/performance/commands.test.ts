@@ -93,6 +93,12 @@ const booking = (more: object = {}) => ({ body: { ...stay, ...more } })
 const item = { listing_id: stay.listing_id, room_type_id: stay.room_type_id }
 const availability = { ...item, available: 9, start_date: '2035-01-01', end_date: '2035-01-31' }
 
+/** Nights of which few units are left. */
+const limited = { checkin_at: '2036-01-01', checkout_at: '2036-01-15' }
+await actor.send('POST', `${provider}/availability`, {
+  body: { data: [{ ...item, available: 50, start_date: '2036-01-01', end_date: '2036-12-31' }] },
+})
+
 const replayed = key()
 const again = () => actor.send('POST', '/v1/bookings', { ...booking(), headers: replayed })
 await again()
@@ -126,6 +132,12 @@ const requests: [name: string, budget: number, send: () => Promise<{ status: num
     'POST /v1/bookings with a message and an Idempotency-Key',
     9,
     () => actor.send('POST', '/v1/bookings', { ...booking({ message: 'Hi' }), headers: key() }),
+  ],
+  ['POST /v1/bookings with limited units', 6, () => actor.send('POST', '/v1/bookings', booking(limited))],
+  [
+    'POST /v1/bookings with limited units and an Idempotency-Key',
+    8,
+    () => actor.send('POST', '/v1/bookings', { ...booking(limited), headers: key() }),
   ],
   [
     'PATCH /v1/listings/{id} of a name',
@@ -170,7 +182,7 @@ const requests: [name: string, budget: number, send: () => Promise<{ status: num
   ],
   [
     'POST of a message',
-    7,
+    6,
     () =>
       actor.send('POST', `/v1/bookings/${bookingId}/messages`, {
         body: { message: { text: crypto.randomUUID() } },
@@ -280,8 +292,12 @@ test('a booking asks for calendars only if its room type has one, and then once'
   }
   const plain = await commandsFor(bare)
   const counted = await commandsFor(read)
-  expect(plain).not.toContain('find calendars')
-  expect(counted.toSorted()).toEqual([...plain, 'find calendars'].toSorted())
+  // Without calendars, rows and stays are one statement.
+  const together = 'aggregate availability_blocks'
+  const others = plain.filter((command) => command !== together)
+  expect(plain).toHaveLength(others.length + 1)
+  const apart = ['find availability_blocks', 'find bookings', 'find calendars']
+  expect(counted.toSorted()).toEqual([...others, ...apart].toSorted())
 })
 
 test('concurrent bookings of one host share their statements', async () => {
@@ -298,6 +314,23 @@ test('concurrent bookings of one host share their statements', async () => {
     'insert messages',
     'insert stored_responses',
   ])
+})
+
+test('concurrent messages of one host share their statements too', async () => {
+  const conversations: number[] = []
+  for (let index = 0; index < 3; index += 1) conversations.push(await pending())
+  const send = async () => {
+    const sent = await Promise.all(
+      Array.from({ length: 9 }, (_, index) =>
+        actor.send('POST', `/v1/bookings/${conversations[index % 3]}/messages`, {
+          body: { message: { text: crypto.randomUUID() } },
+        }),
+      ),
+    )
+    return { status: Math.max(...sent.map(({ status }) => status)) }
+  }
+  const commands = await commandsOf(send)
+  expectShared(commands, ['commitTransaction', 'findAndModify host_clocks', 'insert messages'])
 })
 
 test('concurrent moves of one host share their statements too', async () => {

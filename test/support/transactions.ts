@@ -16,11 +16,20 @@ const partsOf: Record<string, (command: Document) => Document[]> = {
   find: ({ filter }) => [filter],
   count: ({ query }) => [query],
   distinct: ({ query }) => [query],
-  aggregate: ({ pipeline }) => [pipeline[0].$match ?? {}],
+  aggregate: ({ pipeline }) => matchesOf(pipeline),
   update: ({ updates }) => updates.map(({ q }: Document) => q),
   delete: ({ deletes }) => deletes.map(({ q }: Document) => q),
   findAndModify: ({ query }) => [query],
 }
+
+/** Returns the first filter of a pipeline, and those of the pipelines with which it looks into other collections. */
+function matchesOf(pipeline: Document[]): Document[] {
+  const others = pipeline
+    .filter(({ $lookup }) => $lookup)
+    .flatMap(({ $lookup }) => matchesOf($lookup.pipeline))
+  return [pipeline[0]?.$match ?? {}, ...others]
+}
+
 /** Commands that continue or end earlier work and therefore name no host. */
 const endings = new Set(['getMore', 'killCursors', 'commitTransaction', 'abortTransaction'])
 

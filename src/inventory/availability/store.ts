@@ -50,12 +50,78 @@ export async function findRowsCovering(
   ownerId: number,
   wanted: RoomTypeDays[],
 ): Promise<Map<number, AvailabilityRow[]>> {
+  return inForce(await findWritten(db, session, coveringAny(ownerId, wanted)), wanted)
+}
+
+function coveringAny(ownerId: number, wanted: RoomTypeDays[]) {
   const ranges = wanted.map(({ roomTypeIds, days }) => overlapping(ownerId, { $in: roomTypeIds }, days))
-  const written = await findWritten(db, session, { owner_id: ownerId, $or: ranges })
+  return { owner_id: ownerId, $or: ranges }
+}
+
+/** Returns the rows in force on the wanted days, by room type id. */
+function inForce(written: StoredRow[], wanted: RoomTypeDays[]): Map<number, AvailabilityRow[]> {
   const covering = written.filter((row) => wanted.some(({ days }) => isOverlapping(days)(row)))
   const byRoomType = Map.groupBy(covering, ({ room_type_id }) => room_type_id)
   return new Map([...byRoomType].map(([id, rows]) => [id, overlayRows(rows)]))
 }
+
+/** Documents of another collection that one statement reads along with rows. */
+export interface ReadAlong {
+  collection: string
+  /**
+   * Selects the documents; its first stage matches the owner. It may refer to `$$sequence` and `$$as_of`: every row that
+   * is read takes into account what was booked up to both of them.
+   */
+  pipeline: object[]
+}
+
+/**
+ * Like {@link findRowsCovering}, but the same statement also reads documents of another collection. Without any rows, it
+ * reads none of them.
+ */
+export async function findRowsCoveringWith<Other>(
+  db: Db,
+  session: Session,
+  { ownerId, wanted }: { ownerId: number; wanted: RoomTypeDays[] },
+  { collection, pipeline }: ReadAlong,
+): Promise<{ rows: Map<number, AvailabilityRow[]>; others: Other[] }> {
+  const block = { listing_id: '$listing_id', room_type_id: '$room_type_id', rows: '$rows' }
+  const found = await availabilityBlockModel(db)
+    .collection.aggregate<{ blocks?: AvailabilityBlock[]; other?: Other }>(
+      [
+        { $match: coveringAny(ownerId, wanted) },
+        {
+          $group: {
+            _id: null,
+            blocks: { $push: block },
+            sequence: { $min: { $min: '$rows.sequence' } },
+            as_of: { $min: { $min: '$rows.as_of' } },
+          },
+        },
+        {
+          $lookup: {
+            from: collection,
+            let: { sequence: '$sequence', as_of: { $ifNull: ['$as_of', latestDate] } },
+            pipeline,
+            as: 'other',
+          },
+        },
+        // One result for each document, because a single one could exceed the 16 MB of a document.
+        { $unwind: { path: '$other', includeArrayIndex: 'index', preserveNullAndEmptyArrays: true } },
+        // Only the first result has the rows.
+        { $project: { other: 1, blocks: { $cond: [{ $gt: ['$index', 0] }, '$$REMOVE', '$blocks'] } } },
+      ],
+      { session, batchSize },
+    )
+    .toArray()
+  const [first] = found
+  const others: Other[] = []
+  for (const { other } of found) if (other !== undefined) others.push(other)
+  return { rows: inForce((first?.blocks ?? []).flatMap(rowsOf), wanted), others }
+}
+
+/** Later than any version. The server can print no date after the year 9999, which it does with those of a pipeline. */
+const latestDate = new Date('9999-12-31T23:59:59Z')
 
 /**
  * Returns the rows in force that overlap a window, by room type id, in ascending order. Rows are not clipped to the

@@ -4,13 +4,14 @@ import { decimalPlaces, toMinorUnits } from '../../core/money.ts'
 import { advanceHostClock, hostQueue, versionAt } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import { batch } from '../../http/write.ts'
+import type { AvailabilityRow } from '../../inventory/availability/overlay.ts'
 import { findRowsCovering } from '../../inventory/availability/store.ts'
 import { findCalendarRoomTypes, roomsByType } from '../../inventory/listings/calendar-rooms-store.ts'
 import { type BookableListing, findBookableListing } from '../../inventory/listings/store.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import type { Traced } from '../../platform/mongo/turns/transactions.ts'
 import { findRoomCalendars } from '../capacity/calendars.ts'
-import { firstFullNight, knownToAll, nightsOf, nightsToCompare } from '../capacity/units.ts'
+import { firstFullNight, nightsOf, nightsToCompare, type RoomCalendar } from '../capacity/units.ts'
 import type { StoredMessage } from '../messages/model.ts'
 import { insertMessages, newMessage } from '../messages/store.ts'
 import type { StoredUser } from '../users/model.ts'
@@ -19,7 +20,14 @@ import type { StoredBooking } from './model.ts'
 import { priceStay } from './pricing.ts'
 import type { BookingCreate } from './schema.ts'
 import { bookingStatus } from './status.ts'
-import { type BookingDraft, findActiveStays, insertBookings, type RoomTypeStay } from './store.ts'
+import {
+  type BookingDraft,
+  findActiveStays,
+  findRowsAndStays,
+  insertBookings,
+  type RoomTypeNights,
+  type RoomTypeStay,
+} from './store.ts'
 
 /** A booking that is ready to be stored, and the message that its guest sends with it. */
 export interface NewBooking {
@@ -199,25 +207,11 @@ async function requireUnits(db: Db, session: Session, inTurn: BookingsInTurn): P
   const [first] = bookings
   if (!first) return
   const { owner_id } = first
-  const rows = await findRowsCovering(
-    db,
-    session,
-    owner_id,
-    bookings.map((booking) => ({ roomTypeIds: [booking.room_type_id], days: nightsOf(booking) })),
-  )
   const rooms = await roomsOf(db, session, owner_id, inTurn)
   const stored = await findRoomCalendars(db, session, owner_id, [...rooms.keys()])
   // Calendars of which none has been read yet limit nothing.
   const calendars = new Map([...stored].filter(([, ones]) => ones.some(({ hasBeenRead }) => hasBeenRead)))
-  const limited = bookings.filter(({ room_type_id }) => rows.has(room_type_id) || calendars.has(room_type_id))
-  if (limited.length === 0) return
-  const taken: RoomTypeStay[] = await findActiveStays(db, session, owner_id, {
-    nights: limited.map((booking) => ({
-      roomTypeIds: [booking.room_type_id],
-      days: nightsToCompare(nightsOf(booking), calendars.get(booking.room_type_id) ?? []),
-    })),
-    exceptUpTo: calendars.size > 0 ? null : knownToAll([...rows.values()].flat()),
-  })
+  const { rows, stays: taken } = await findLimits(db, session, bookings, calendars)
   for (const booking of bookings) {
     const night = firstFullNight(nightsOf(booking), {
       rows: rows.get(booking.room_type_id) ?? [],
@@ -230,6 +224,42 @@ async function requireUnits(db: Db, session: Session, inTurn: BookingsInTurn): P
     // If this breaks: bookings of one transaction do not count for each other
     taken.push(booking)
   }
+}
+
+/** What limits new bookings. */
+interface Limits {
+  /** The rows in force, by room type id. */
+  rows: Map<number, AvailabilityRow[]>
+  /** The stays that may count on the bookings' nights. */
+  stays: RoomTypeStay[]
+}
+
+/**
+ * Returns the rows in force on the nights of new bookings of one host, and the stays that may count there. They are read
+ * together, unless calendars make other nights count too: it then depends on what each of them says.
+ */
+async function findLimits(
+  db: Db,
+  session: Session,
+  bookings: StoredBooking[],
+  calendars: Map<number, RoomCalendar[]>,
+): Promise<Limits> {
+  const { owner_id } = bookings[0] as StoredBooking
+  const nights = bookings.map((booking) => ({
+    roomTypeIds: [booking.room_type_id],
+    days: nightsOf(booking),
+  }))
+  if (calendars.size === 0) return findRowsAndStays(db, session, owner_id, nights)
+  const rows = await findRowsCovering(db, session, owner_id, nights)
+  const compared: RoomTypeNights[] = []
+  for (const booking of bookings) {
+    const { room_type_id } = booking
+    if (!rows.has(room_type_id) && !calendars.has(room_type_id)) continue
+    const days = nightsToCompare(nightsOf(booking), calendars.get(room_type_id) ?? [])
+    compared.push({ roomTypeIds: [room_type_id], days })
+  }
+  const stays = compared.length === 0 ? [] : await findActiveStays(db, session, owner_id, compared)
+  return { rows, stays }
 }
 
 /**
@@ -279,6 +309,7 @@ function firstMessages(
       sender: 'guest',
       sender_name: message.sender_name,
       text: message.text,
+      place: 0,
       created_at: now,
       version: versionAt(firstVersion, messages.length),
       trace,

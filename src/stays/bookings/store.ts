@@ -1,11 +1,13 @@
 import { notFound } from '../../core/errors.ts'
 import { advanceHostClock, versionAt } from '../../host-clock/store.ts'
+import type { AvailabilityRow } from '../../inventory/availability/overlay.ts'
+import { findRowsCoveringWith } from '../../inventory/availability/store.ts'
 import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { rowReader } from '../../platform/mongo/driver/raw-rows.ts'
 import { countFollowing, type FollowingAll } from '../../platform/mongo/following.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
-import type { CountedStay, KnownUpTo, Nights } from '../capacity/units.ts'
+import type { CountedStay, Nights } from '../capacity/units.ts'
 import { bookingModel, type StoredBooking } from './model.ts'
 import { bookingStatus } from './status.ts'
 
@@ -61,34 +63,65 @@ export async function changeBookings(
   return changed
 }
 
-/** The stays to find: those that overlap the nights of room types. */
-interface WantedStays {
-  nights: { roomTypeIds: number[]; days: Nights }[]
-  /** Leaves out the stays that were booked up to here; null for all stays. */
-  exceptUpTo: KnownUpTo | null
-}
-
-/** Returns a host's active stays of the wanted kind. */
+/** Returns a host's active stays that overlap the nights of room types. */
 export function findActiveStays(
   db: Db,
   session: Session,
   ownerId: number,
-  { nights, exceptUpTo }: WantedStays,
+  nights: RoomTypeNights[],
 ): Promise<RoomTypeStay[]> {
-  const filter = {
-    owner_id: ownerId,
+  const filter = activeOn(ownerId, nights)
+  return bookingModel(db)
+    .collection.find<RoomTypeStay>(filter, { session, projection: stayProjection })
+    .toArray()
+}
+
+/**
+ * Returns the rows of availability in force on the nights of room types, by room type id, and the active stays that
+ * overlap these nights, by one statement. Leaves out stays that count against none of the rows, so all of them if there
+ * are no rows.
+ */
+export async function findRowsAndStays(
+  db: Db,
+  session: Session,
+  ownerId: number,
+  nights: RoomTypeNights[],
+): Promise<{ rows: Map<number, AvailabilityRow[]>; stays: RoomTypeStay[] }> {
+  const isUnknown = {
+    $or: [{ $gt: ['$created_sequence', '$$sequence'] }, { $gt: ['$created_version', '$$as_of'] }],
+  }
+  const { rows, others } = await findRowsCoveringWith<RoomTypeStay>(
+    db,
+    session,
+    { ownerId, wanted: nights },
+    {
+      collection: bookingModel(db).collection.name,
+      pipeline: [
+        { $match: { ...activeOn(ownerId, nights), $expr: isUnknown } },
+        { $project: stayProjection },
+      ],
+    },
+  )
+  return { rows, stays: others }
+}
+
+/** Nights of room types. */
+export interface RoomTypeNights {
+  roomTypeIds: number[]
+  days: Nights
+}
+
+function activeOn(owner_id: number, nights: RoomTypeNights[]) {
+  return {
+    owner_id,
     $or: nights.map(({ roomTypeIds, days }) => ({
-      owner_id: ownerId,
+      owner_id,
       room_type_id: { $in: roomTypeIds },
       checkin_at: { $lte: days.to },
       checkout_at: { $gt: days.from },
     })),
     status: { $ne: bookingStatus.cancelled },
-    ...(exceptUpTo === null ? {} : { $nor: [upTo(exceptUpTo)] }),
   }
-  return bookingModel(db)
-    .collection.find<RoomTypeStay>(filter, { session, projection: stayProjection })
-    .toArray()
 }
 
 /** A stay and the id of the room type in which it occupies a unit. */
@@ -104,10 +137,6 @@ const stayColumns: Record<keyof RoomTypeStay, 1> = {
   created_version: 1,
 }
 const stayProjection = { _id: 0, ...stayColumns }
-
-function upTo({ sequence, version }: KnownUpTo) {
-  return { created_sequence: { $lte: sequence }, created_version: { $lte: version } }
-}
 
 const lookUpBooking = lookUpById<StoredBooking>(bookingModel)
 

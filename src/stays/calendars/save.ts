@@ -195,6 +195,6 @@ async function conflictsOf(
   if (calendars.every(({ blocks }) => blocks.length === 0)) return []
   const nights = { from: today, to: addDays(today, daysAhead) }
   const compared = { roomTypeIds: [room_type_id], days: nightsToCompare(nights, calendars) }
-  const stays = await findActiveStays(db, session, owner_id, { nights: [compared], exceptUpTo: null })
+  const stays = await findActiveStays(db, session, owner_id, [compared])
   return overbookedNights(nights, { stays, calendars, rooms, today }).slice(0, maxConflicts)
 }

@@ -86,7 +86,7 @@ async function bookingsOfBlocks(
   const today = toDay(clock(owner_id))
   const calendars = (await findRoomCalendars(db, session, owner_id, [room_type_id])).get(room_type_id) ?? []
   const nights = nightsToCompare({ from: today, to: addDays(today, daysAhead) }, calendars)
-  const wanted = { nights: [{ roomTypeIds: [room_type_id], days: nights }], exceptUpTo: null }
+  const wanted = [{ roomTypeIds: [room_type_id], days: nights }]
   const stays = await findActiveStays(db, session, owner_id, wanted)
   const recognized = recognizeBookings(stays, calendars, today)
   const own = calendars.find((one) => one.room_id === room_id)?.blocks ?? []

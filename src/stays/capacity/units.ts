@@ -152,25 +152,6 @@ export function nightsToCompare({ from, to }: Nights, calendars: Pick<RoomCalend
   return { from, to: last }
 }
 
-/** A position among the host's changes, and a booking version, up to which stays are known. */
-export interface KnownUpTo {
-  sequence: number
-  version: Date
-}
-
-/**
- * Returns the latest position and version up to which every one of the rows takes all stays into account. A stay that
- * was booked up to both counts against none of the rows.
- */
-export function knownToAll(rows: CountedRow[]): KnownUpTo {
-  let { sequence, at: version } = neverKnown
-  for (const row of rows) {
-    if (row.as_of === null) sequence = Math.min(sequence, row.sequence)
-    else if (row.as_of < version) version = row.as_of
-  }
-  return { sequence, version }
-}
-
 interface CountedNight extends Omit<UnitNight, 'left'> {
   row: CountedRow | null
 }

@@ -1,8 +1,8 @@
 import { DomainError } from '../../core/errors.ts'
-import { hostQueue, nextMessageVersions } from '../../host-clock/store.ts'
+import { hostQueue, nextMessageVersions, versionAt } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
 import { batch, carryOut } from '../../http/write.ts'
-import type { Session } from '../../platform/mongo/connection.ts'
+import type { Db, Session } from '../../platform/mongo/connection.ts'
 import type { Traced } from '../../platform/mongo/turns/transactions.ts'
 import { findUserIfAny } from '../users/store.ts'
 import type { Conversation, StoredMessage } from './model.ts'
@@ -33,17 +33,14 @@ export interface SentMessage {
 }
 
 /** Messages of either side. */
-export const newMessages = batch({
-  queue: hostQueue,
-  prepare: prepareMessage,
-  ensure: ({ db }: Pick<AppContext, 'db'>, owner_id, { booking }: NewMessage) =>
-    ensureConversation(db, { owner_id, booking_id: booking.id }),
-  write: sendMessages,
-})
+export const newMessages = batch({ queue: hostQueue, prepare: prepareMessage, write: sendMessages })
 
 /** A message that is to be sent in a booking's conversation. */
 interface MessageToSend {
-  booking: ConversationBooking
+  /** Undefined for an id that no booking can have. */
+  bookingId: number | undefined
+  /** Looks up the booking with this id, or throws a DomainError `not_found`. */
+  findBooking: () => Promise<ConversationBooking>
   message: Pick<StoredMessage, 'sender' | 'sender_name' | 'text'>
   /** Performs additional writes within the message's transaction. */
   also?: (session: Session) => Promise<void>
@@ -98,11 +95,11 @@ function windowStartOf({ clock, config }: Pick<AppContext, 'clock' | 'config'>, 
  * Returns true if a message repeats the newest one of its conversation. One that came in between makes it a new message:
  * a second "Yes." after "No." is an answer of its own (decisions §10).
  */
-function repeats(
+function repeats<Newest extends Pick<StoredMessage, 'sender' | 'text' | 'created_at'>>(
   sent: Pick<StoredMessage, 'sender' | 'text'>,
-  newest: StoredMessage | null,
+  newest: Newest | null,
   windowStart: Date,
-): newest is StoredMessage {
+): newest is Newest {
   if (newest === null) return false
   // If this breaks: a message that is sent again is stored again
   return newest.sender === sent.sender && newest.text === sent.text && newest.created_at > windowStart
@@ -128,72 +125,148 @@ export async function replyAsGuest(
   const booking = await find()
   const guest = await findUserIfAny(context.db, booking.owner_id, booking.user_id)
   const message = { sender: 'guest', sender_name: guest?.name ?? '', text } as const
-  return carryOut(context, newMessages, booking.owner_id, { booking, message, ...(also ? { also } : {}) })
+  return carryOut(context, newMessages, booking.owner_id, {
+    bookingId: booking.id,
+    findBooking: async () => booking,
+    message,
+    ...(also ? { also } : {}),
+  })
 }
 
 /** A message that is ready to be sent. */
 interface NewMessage extends Pick<StoredMessage, 'id' | 'sender' | 'sender_name' | 'text'> {
   booking: ConversationBooking
+  /** The newest message of the conversation when this one was prepared; null if there was none. */
+  newest: StoredMessage | null
   also: ((session: Session) => Promise<void>) | undefined
 }
 
 async function prepareMessage(
-  { ids }: Pick<AppContext, 'ids'>,
-  _ownerId: number,
-  { booking, message, also }: MessageToSend,
+  { db, ids }: Pick<AppContext, 'db' | 'ids'>,
+  owner_id: number,
+  { bookingId, findBooking, message, also }: MessageToSend,
 ): Promise<NewMessage> {
-  return { id: await ids('message'), ...message, booking, also }
+  const [id, booking, newest] = await Promise.all([
+    ids('message'),
+    findBooking(),
+    bookingId === undefined ? null : findNewestMessage(db, { owner_id, booking_id: bookingId }),
+  ])
+  return { id, ...message, booking, newest, also }
 }
 
-/** Stores messages of one host, one after the other, because each may repeat the one before it. */
-async function sendMessages(
-  app: Pick<AppContext, 'db' | 'clock' | 'config'>,
-  session: Session,
-  _ownerId: number,
-  messages: Traced<NewMessage>[],
-): Promise<SentMessage[]> {
-  const outcomes: SentMessage[] = []
-  for (const message of messages) outcomes.push(await sendMessage(app, session, message))
-  return outcomes
+/** A message that has no version yet. */
+type MessageDraft = Omit<StoredMessage, 'version' | 'is_seen' | 'erased_at'>
+
+/** How a conversation ends while messages are added to it. */
+interface Ending {
+  newest: MessageDraft | StoredMessage | null
+  /** Number of sends so far. */
+  sends: number
 }
 
 /**
- * Stores a message. If the conversation ends with the same text from the same side, sent within the deduplication
- * window, that message is returned instead (decisions §10). The lookup and the insert share a transaction that increments
- * the send counter, so that concurrent sends to a conversation run one at a time. A crash leaves either the complete
- * message or nothing.
+ * Stores messages of one host. If a conversation ends with the same text from the same side, sent within the
+ * deduplication window, that message is returned instead (decisions §10). The messages are judged one after the other,
+ * because each may repeat the one before it, and are stored together. Judging and storing share a transaction that
+ * increments the send counters, so that concurrent sends to a conversation run one at a time. A crash leaves either the
+ * complete messages or nothing.
  *
- * @throws DomainError `conflict` if the conversation is closed
+ * @throws DomainError `conflict` if a conversation is closed
  */
-async function sendMessage(
+async function sendMessages(
   { db, clock, config }: Pick<AppContext, 'db' | 'clock' | 'config'>,
   session: Session,
-  { id, booking, sender, sender_name, text, also, trace }: Traced<NewMessage>,
-): Promise<SentMessage> {
-  const { id: booking_id, owner_id, listing_id } = booking
-  const conversation = { owner_id, booking_id }
-  const { closed_at } = await advanceConversation(db, session, conversation)
-  if (closed_at) throw new DomainError('conflict', 'The conversation is closed')
-  await also?.(session)
-  const created_at = clock(owner_id)
-  const newest = await findNewestMessage(db, conversation, session)
-  if (repeats({ sender, text }, newest, windowStartOf({ clock, config }, owner_id)))
-    return { message: newest, isDuplicate: true }
-  const version = await nextMessageVersions(db, session, owner_id, { now: created_at, count: 1 })
-  const message = newMessage({
+  ownerId: number,
+  messages: Traced<NewMessage>[],
+): Promise<SentMessage[]> {
+  const endings = await advanceConversations(db, session, messages)
+  for (const { also } of messages) await also?.(session)
+  const now = clock(ownerId)
+  const windowStart = windowStartOf({ clock, config }, ownerId)
+  const judged: (Pick<SentMessage, 'isDuplicate'> & { message: MessageDraft | StoredMessage })[] = []
+  const drafts: MessageDraft[] = []
+  for (const message of messages) {
+    const ending = endings.get(message.booking.id) as Ending
+    ending.sends += 1
+    if (repeats(message, ending.newest, windowStart)) {
+      judged.push({ message: ending.newest, isDuplicate: true })
+      continue
+    }
+    const draft = draftOf(message, ending.sends, now)
+    ending.newest = draft
+    drafts.push(draft)
+    judged.push({ message: draft, isDuplicate: false })
+  }
+  const stored = await storeDrafts(db, session, ownerId, { drafts, now })
+  return judged.map(({ message, isDuplicate }) => ({
+    message: stored.get(message) ?? (message as StoredMessage),
+    isDuplicate,
+  }))
+}
+
+/**
+ * Adds the messages to the send counters of their conversations, one statement for each, and returns how each of these
+ * conversations ends, by booking id.
+ *
+ * The close and the counter are looked at within the transaction, because a conversation may have been closed since the
+ * message was prepared, by an erasure for example. The newest message is not: if no send was counted after its own, it is
+ * still the newest one.
+ *
+ * @throws DomainError `conflict` if a conversation is closed
+ */
+async function advanceConversations(
+  db: Db,
+  session: Session,
+  messages: NewMessage[],
+): Promise<Map<number, Ending>> {
+  const endings = new Map<number, Ending>()
+  for (const [booking_id, ofOne] of Map.groupBy(messages, ({ booking }) => booking.id)) {
+    const conversation = { owner_id: (ofOne[0] as NewMessage).booking.owner_id, booking_id }
+    const { closed_at, sends } = await advanceConversation(db, session, conversation, ofOne.length)
+    if (closed_at) throw new DomainError('conflict', 'The conversation is closed')
+    const before = sends - ofOne.length
+    const known = ofOne.find(({ newest }) => placeOf(newest) === before)
+    const newest = known ? known.newest : await findNewestMessage(db, conversation, session)
+    endings.set(booking_id, { newest, sends: before })
+  }
+  return endings
+}
+
+/** Returns the place of a conversation's newest message; undefined if an earlier release stored that message. */
+function placeOf(newest: StoredMessage | null): number | undefined {
+  return newest === null ? 0 : newest.place
+}
+
+function draftOf(message: Traced<NewMessage>, place: number, created_at: Date): MessageDraft {
+  const { id, booking, sender, sender_name, text, trace } = message
+  return {
     id,
-    owner_id,
-    booking_id,
-    listing_id,
+    owner_id: booking.owner_id,
+    booking_id: booking.id,
+    listing_id: booking.listing_id,
     sender,
     sender_name,
     text,
+    place,
     created_at,
-    version,
     trace,
-  })
-  await insertMessages(db, session, [message])
-  return { message, isDuplicate: false }
+  }
+}
+
+/** Stores messages, each with the next version, and returns what is stored of each draft. */
+async function storeDrafts(
+  db: Db,
+  session: Session,
+  ownerId: number,
+  { drafts, now }: { drafts: MessageDraft[]; now: Date },
+): Promise<Map<MessageDraft, StoredMessage>> {
+  const stored = new Map<MessageDraft, StoredMessage>()
+  if (drafts.length === 0) return stored
+  const firstVersion = await nextMessageVersions(db, session, ownerId, { now, count: drafts.length })
+  for (const [index, draft] of drafts.entries())
+    stored.set(draft, newMessage({ ...draft, version: versionAt(firstVersion, index) }))
+  await insertMessages(db, session, [...stored.values()])
+  return stored
 }
 
 /**

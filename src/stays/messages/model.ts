@@ -1,5 +1,5 @@
 import { modelOf } from '../../platform/mongo/collections.ts'
-import { field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
+import { type Field, field, type Stored, schemaOf } from '../../platform/mongo/fields.ts'
 
 const fields = {
   id: field.number,
@@ -11,6 +11,11 @@ const fields = {
   sender_name: field.text,
   text: field.text,
   is_seen: field.flag,
+  /**
+   * The conversation's `sends` once the message was sent, so that a later send can tell whether this message is still the
+   * newest; 0 for the booking's own message. Absent from messages of earlier releases.
+   */
+  place: { type: Number } as Field<number | undefined>,
   created_at: field.moment,
   /** The message's position in the message feed: a whole second, unique among the host's messages. */
   version: field.moment,

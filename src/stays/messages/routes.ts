@@ -58,11 +58,11 @@ export function messageRoutes(
       },
       {
         write: newMessages,
-        async input({ caller, params, body }) {
-          const booking = await findBooking(app.db, caller.ownerId, params.booking_id)
-          const message = { sender: 'host', sender_name: caller.host.name, text: body.message.text } as const
-          return { booking, message }
-        },
+        input: ({ caller, params, body }) => ({
+          bookingId: params.booking_id,
+          findBooking: () => findBooking(app.db, caller.ownerId, params.booking_id),
+          message: { sender: 'host', sender_name: caller.host.name, text: body.message.text },
+        }),
         async repeated({ caller, params, body }) {
           const { booking_id } = params
           if (booking_id === undefined) return null

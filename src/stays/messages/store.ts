@@ -2,7 +2,7 @@ import { currentTraceparent } from '../../core/trace.ts'
 import { type PageRequest, skipOf } from '../../http/input/pagination.ts'
 import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
-import { busy, retryDuplicate } from '../../platform/mongo/errors.ts'
+import { retryDuplicate } from '../../platform/mongo/errors.ts'
 import { countFollowing, type FollowingAll } from '../../platform/mongo/following.ts'
 import { type Conversation, conversationModel, messageModel, type StoredMessage } from './model.ts'
 
@@ -126,6 +126,7 @@ export function newMessage(sent: Omit<StoredMessage, 'is_seen' | 'erased_at'>): 
     sender_name: sent.sender_name,
     text: sent.text,
     is_seen: false,
+    place: sent.place,
     created_at: sent.created_at,
     version: sent.version,
     erased_at: null,
@@ -141,30 +142,28 @@ export async function insertMessages(db: Db, session: Session, messages: StoredM
 }
 
 /**
- * Increments the send counter of a conversation stored by {@link ensureConversation}, so that concurrent sends run one
- * at a time.
+ * Adds a number of sends to the send counter of a conversation, so that concurrent sends run one at a time and none passes
+ * a close that it has not seen. Creates the conversation with its first send. If two processes do so at once, their
+ * transactions conflict, and the second starts over.
  */
 export async function advanceConversation(
   db: Db,
   session: Session,
   conversation: ConversationId,
+  sends: number,
 ): Promise<Conversation> {
-  const options = { session, returnDocument: 'after' } as const
+  const change = { $inc: { sends }, $setOnInsert: { closed_at: null, erased_at: null } }
+  const options = { session, upsert: true, returnDocument: 'after' } as const
   const advance = conversationModel(db).collection.findOneAndUpdate(
     conversation,
-    { $inc: { sends: 1 } },
+    change,
     options,
   ) as Promise<Conversation | null>
-  const advanced = await advance
-  // A sandbox may have been cleared during the request.
-  if (!advanced) throw busy()
-  return advanced
+  // With an upsert, there always is one.
+  return (await advance) as Conversation
 }
 
-/**
- * Creates the conversation if it does not exist. Call this before the send's transaction, because otherwise, the
- * transactions of two concurrent first sends would conflict.
- */
+/** Creates the conversation, outside any transaction, if it does not exist. */
 export async function ensureConversation(db: Db, conversation: ConversationId): Promise<void> {
   if (await conversationModel(db).exists(conversation)) return
   // If another process inserts the document first, the retry matches it and is acknowledged only after a majority has

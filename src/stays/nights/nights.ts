@@ -62,7 +62,7 @@ async function readUnits(
     days: nightsToCompare(wanted.days, ofRoomType),
   }))
   if (others.length > 0) compared.push({ roomTypeIds: others, days: wanted.days })
-  const stays = await findActiveStays(db, session, ownerId, { nights: compared, exceptUpTo: null })
+  const stays = await findActiveStays(db, session, ownerId, compared)
   const active = Map.groupBy(stays, ({ room_type_id }) => room_type_id)
   const units = new Map<number, UnitNight[]>()
   for (const id of wanted.roomTypeIds)

@@ -3,7 +3,6 @@ import {
   type CountedRow,
   type CountedStay,
   firstFullNight,
-  knownToAll,
   nightsToCompare,
   overbookedNights,
   type RoomCalendar,
@@ -200,12 +199,4 @@ test('stays are read as far as the blocks reach that overlap the nights', () => 
     from: '2027-03-05',
     to: '2027-03-19',
   })
-})
-
-test('a stay that all rows know is known to their earliest write and their earliest "as_of"', () => {
-  expect(knownToAll([row(1, 7), row(1, 5), row(1, 9, 3), row(1, 8, 4)])).toEqual({
-    sequence: 5,
-    version: at(3),
-  })
-  expect(knownToAll([row(1, 7)])).toMatchObject({ sequence: 7, version: new Date(8.64e15) })
 })

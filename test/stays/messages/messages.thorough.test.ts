@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { beforeAll, expect, inject, test } from 'vitest'
-import { replyAsGuest, setConversationClosed } from '../../../src/stays/messages/conversation.ts'
+import { prepareWrite } from '../../../src/http/write.ts'
+import { inTransaction } from '../../../src/platform/mongo/turns/transactions.ts'
+import { newMessages, replyAsGuest, setConversationClosed } from '../../../src/stays/messages/conversation.ts'
 import { messageModel } from '../../../src/stays/messages/model.ts'
 import { partnerctlHere as partnerctl } from '../../support/admin.ts'
 import {
@@ -273,6 +275,77 @@ test('twenty concurrent equal messages over two processes store one message, in 
     const duplicates = responses.filter((response) => response.body.meta.duplicate)
     expect(duplicates).toHaveLength(19)
     expect(await stored(text)).toBe(1)
+  }
+})
+
+/** Prepares a message of the host, and returns the function that writes it later. */
+async function prepared({ by, id }: { by: Actor; id: number }, text: string) {
+  const { db } = service.live
+  const booking = { id, owner_id: by.hostId, listing_id: 1 }
+  const input = {
+    bookingId: id,
+    findBooking: async () => booking,
+    message: { sender: 'host', sender_name: 'Test host', text } as const,
+  }
+  const { queue, write } = await prepareWrite(service.live, newMessages, by.hostId, input)
+  return () => inTransaction(db, queue, write)
+}
+
+test('what came into a conversation after a message was prepared decides whether the message is a duplicate', async () => {
+  const conversation = await conversationOf(service)
+  const { by, id, texts } = conversation
+  const [opening] = await texts()
+  const sendElsewhere = (text: string) =>
+    sender(fetch, processes[0].url)('POST', pathOf(id), { key: by.key, body: { message: { text } } })
+  const first = await prepared(conversation, 'Yes.')
+  const { body } = await sendElsewhere('Yes.')
+  const sent = body.data.message.id
+  expect(await first()).toMatchObject({ message: { id: sent }, isDuplicate: true })
+  const second = await prepared(conversation, 'Yes.')
+  const third = await prepared(conversation, 'Yes.')
+  await sendElsewhere('No.')
+  expect((await second()).isDuplicate).toBe(false)
+  expect((await third()).isDuplicate).toBe(true)
+  expect(await texts()).toEqual([opening, 'Yes.', 'No.', 'Yes.'])
+})
+
+test('a message that was prepared before its conversation was closed is refused', async () => {
+  const conversation = await conversationOf(service)
+  const { by, id, texts } = conversation
+  const write = await prepared(conversation, 'Too late')
+  await setConversationClosed(service.live, { owner_id: by.hostId, id }, true)
+  await expect(write()).rejects.toThrow('The conversation is closed')
+  expect(await texts()).not.toContain('Too late')
+})
+
+test('a conversation whose messages an earlier release stored is judged by them too', async () => {
+  const conversation = await conversationOf(service)
+  const { by, id, asHost, asGuest } = conversation
+  const { id: opening } = await asGuest('Is there a lift?')
+  const { id: yes } = await asHost('Yes.')
+  const places = { $unset: { place: 1 } } as const
+  await messageModel(service.live.db).updateMany({ owner_id: by.hostId, booking_id: id }, places)
+  expect(await asHost('Yes.')).toEqual({ id: yes, isDuplicate: true })
+  const { id: again } = await asGuest('Is there a lift?')
+  expect(again).not.toBe(opening)
+  expect((await asHost('Yes.')).isDuplicate).toBe(false)
+})
+
+test('the first messages of a conversation, sent at once over two processes, are all stored', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const { by, id, texts } = await conversationOf(service)
+    const sent = Array.from({ length: 8 }, (_, index) => `Message ${index}`)
+    const responses = await Promise.all(
+      sent.map((text, index) =>
+        sender(fetch, processes[index % 2]?.url)('POST', pathOf(id), {
+          key: by.key,
+          body: { message: { text } },
+          repeatWhileBusy: true,
+        }),
+      ),
+    )
+    expect(responses.map(({ status }) => status)).toEqual(Array(8).fill(201))
+    expect((await texts()).slice(1).sort()).toEqual(sent)
   }
 })
 
