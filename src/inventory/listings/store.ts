@@ -150,8 +150,14 @@ export async function replaceContent(
   content: ListingContent,
   session: Session,
 ): Promise<boolean> {
-  // If this breaks: a write undoes one that came between
-  const asRead = { owner_id, id, revision, listing_status, ...pricesAsRead(before, content) }
+  const asRead = {
+    owner_id,
+    id,
+    // If this breaks: a listing's write undoes another one that came between
+    revision,
+    listing_status,
+    ...pricesAsRead(before, content),
+  }
   const changed = {
     ...contentFields(content),
     ...changedPrices(before, content),
