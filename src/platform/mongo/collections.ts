@@ -152,7 +152,9 @@ export async function updateEach(
   changes: { filter: object; update: object }[],
   { upsert = false } = {},
 ): Promise<number> {
-  const updates = changes.map(({ filter, update }) => ({ q: filter, u: update, upsert }))
+  const updates = changes.map(({ filter, update }) => {
+    return upsert ? { q: filter, u: update, upsert } : { q: filter, u: update }
+  })
   const command = { update: collection.name, updates, ordered: false }
   const database = db.getClient().db(db.name)
   const { n, writeErrors: [failed] = [] } = await database.command(command, { session })

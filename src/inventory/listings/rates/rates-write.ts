@@ -67,20 +67,16 @@ async function writeRates(
 }
 
 /**
- * Returns what the items change in their listings. If several items set the same field, the last item wins.
+ * Returns what the items change in their listings.
  *
  * @throws DomainError `forbidden`, `invalid_ids` or `validation` if an item does not fit its listing
  */
 function priceChanges(config: Config, items: RateItem[], listings: OwnedListings): PriceChange[] {
   requireOwnRoomTypes(config, items, listings)
-  const changes = new Map<number, PriceChange>()
-  for (const { listing_id, room_type_id, currency: _, ...values } of items) {
-    const own = listings.owned.get(listing_id)?.content.prices?.currency ?? null
-    const change = changes.get(listing_id) ?? { listing_id, currency: own, prices: new Map() }
-    change.prices.set(room_type_id, { ...change.prices.get(room_type_id), ...values })
-    changes.set(listing_id, change)
-  }
-  return [...changes.values()]
+  return items.map(({ listing_id, room_type_id, currency: _, ...values }) => {
+    const currency = listings.owned.get(listing_id)?.content.prices?.currency ?? null
+    return { listing_id, room_type_id, currency, values }
+  })
 }
 
 function requireOwnRoomTypes(config: Config, items: RateItem[], { owned, foreign }: OwnedListings): void {
