@@ -191,12 +191,12 @@ const requests: [name: string, budget: number, send: () => Promise<{ status: num
   ['a duplicate message', 3, () => actor.send('POST', quiet, { body: { message: { text: 'Hello' } } })],
   [
     'POST of availability',
-    9,
+    7,
     () => actor.send('POST', `${provider}/availability`, { body: { data: [availability] } }),
   ],
   [
     'POST of availability with "as_of"',
-    9,
+    7,
     () =>
       actor.send('POST', `${provider}/availability`, {
         body: { data: [{ ...availability, as_of: '2020-01-01 00:00:00' }] },
@@ -204,7 +204,7 @@ const requests: [name: string, budget: number, send: () => Promise<{ status: num
   ],
   [
     'POST of availability whose "as_of" is older than that of other nights',
-    10,
+    8,
     () =>
       actor.send('POST', `${provider}/availability`, {
         body: {
@@ -220,9 +220,18 @@ const requests: [name: string, budget: number, send: () => Promise<{ status: num
       }),
   ],
   ['the replay of a keyed POST /v1/bookings', 3, again],
-  ['POST of rates', 5, () => actor.send('POST', `${provider}/rates`, { body: { data: [prices] } })],
+  ['POST of rates', 4, () => actor.send('POST', `${provider}/rates`, { body: { data: [prices] } })],
   ['a transition of a booking', 8, () => actor.send('POST', `/v1/bookings/${toConfirm.pop()}/confirm`)],
   ['POST /v1/users', 3, () => actor.send('POST', '/v1/users', { body: newUser() })],
+  [
+    'POST /v1/listings that matches by its "original_id", with an Idempotency-Key',
+    6,
+    () =>
+      actor.send('POST', '/v1/listings', {
+        body: { ...listingBody, original_id: 'again', original_url: null },
+        headers: key(),
+      }),
+  ],
   [
     'POST /v1/listings of a new one',
     8,

@@ -12,16 +12,16 @@ import {
   type OwnedListings,
 } from '../listings/room-types-store.ts'
 import { asOf, latestAsOf, requireNotAhead, requireNotOlder } from './as-of.ts'
-import { findCountsAfterWrite, makeRoom, requireRoom } from './capacity.ts'
-import { enqueueCompaction, needsCompaction } from './compaction.ts'
-import type { RoomTypeWritten, StoredRow } from './model.ts'
+import { countAfterWrite, makeRoom, requireRoom } from './capacity.ts'
+import { needsCompaction, requestCompaction } from './compaction.ts'
+import type { RoomTypeCompacted, StoredRow } from './model.ts'
 import type { AvailabilityItem } from './schema.ts'
-import { extentOf, insertRows, type RoomTypeCount, saveWritten } from './store.ts'
+import { type AddedRows, addToWritten, extentOf, findCompacted, findTotals, insertRows } from './store.ts'
 
 /**
  * Writes that overlay items, in order, on a host's availability. Either all items are written or none, even if the
- * process crashes. The transaction only adds the items and updates their room types' counts, so its cost does not depend
- * on the amount of stored data, unless an item's `as_of` is older than an earlier one of its room type.
+ * process crashes. The transaction only adds the items and their number, so its cost does not depend on the amount of
+ * stored data, unless an item's `as_of` is older than an earlier one of its room type.
  */
 export const sentAvailability = single({
   queue: hostQueue,
@@ -42,12 +42,8 @@ interface SentAvailability {
   items: AvailabilityItem[]
   firstId: number
   added: AddedRows[]
-}
-
-/** Rows that a write adds to a room type. */
-interface AddedRows {
-  roomTypeId: number
-  rows: number
+  /** The state of the room types at their last compaction, as it was before the write's turn. */
+  compacted: Map<number, RoomTypeCompacted>
 }
 
 /** @throws DomainError `forbidden` (another host's listings) or `invalid_ids` (room types) */
@@ -56,16 +52,29 @@ async function prepareAvailability(
   ownerId: number,
   items: AvailabilityItem[],
 ): Promise<SentAvailability> {
-  const [listings, firstId] = await Promise.all([
+  const added = addedRows(items)
+  const roomTypeIds = added.map(({ roomTypeId }) => roomTypeId)
+  const [listings, firstId, written, compacted] = await Promise.all([
     findOwnedListings(db, ownerId, items),
     // Each item creates one row and may split another.
     ids('availability_row', items.length * 2),
+    findTotals(db, null, ownerId, roomTypeIds),
+    findCompacted(db, null, ownerId, roomTypeIds),
   ])
   requireOwned(items, listings)
+  await makeRoom(db, ownerId, added, { written, compacted })
+  return { items, firstId, added, compacted }
+}
+
+function addedRows(items: AvailabilityItem[]): AddedRows[] {
+  const latest = latestAsOf(items)
   const byRoomType = Map.groupBy(items, ({ room_type_id }) => room_type_id)
-  const added = [...byRoomType].map(([roomTypeId, { length }]) => ({ roomTypeId, rows: length }))
-  await makeRoom(db, ownerId, added)
-  return { items, firstId, added }
+  return [...byRoomType].map(([roomTypeId, ofRoomType]) => ({
+    roomTypeId,
+    rows: ofRoomType.length,
+    lastDay: extentOf(ofRoomType).to,
+    asOf: latest.get(roomTypeId) ?? null,
+  }))
 }
 
 /**
@@ -77,41 +86,30 @@ async function writeAvailability(
   app: Pick<AppContext, 'db' | 'clock'>,
   session: Session,
   ownerId: number,
-  { items, firstId, added }: SentAvailability,
+  { items, firstId, added, compacted }: SentAvailability,
 ): Promise<AvailabilityWritten> {
+  const { db } = app
   // The sequence is advanced first, so that if two writes run concurrently, the later one starts over before it does any
   // other work.
-  const position = await nextPosition(app.db, session, ownerId)
+  const position = await nextPosition(db, session, ownerId)
   requireNotAhead(items, position)
-  const grown = await findCountsAfterWrite(app.db, session, ownerId, added)
-  await requireNotOlder(app.db, session, ownerId, { items, grown })
+  const { sequence } = position
+  const written = await addToWritten(db, session, ownerId, { added, sequence })
+  const grown = await countAfterWrite(db, session, ownerId, { added, written, compacted })
+  await requireNotOlder(db, session, ownerId, { items, grown })
   requireRoom(grown, added)
-  const isCompactionDue = await addRows(app, session, ownerId, {
-    items,
-    firstId,
-    sequence: position.sequence,
-    grown,
-  })
-  return { isCompactionDue, newestVersion: position.newestVersion }
+  const now = app.clock(ownerId)
+  await insertRows(db, session, ownerId, toRows(items, { firstId, sequence, updated_at: now }))
+  const due = grown.filter(needsCompaction).map((count) => count.written)
+  await requestCompaction(db, session, ownerId, { due, now })
+  return { isCompactionDue: due.length > 0, newestVersion: position.newestVersion }
 }
 
-/** A write whose place in the order of the host's writes is known. */
-interface OrderedWrite {
-  items: AvailabilityItem[]
-  firstId: number
-  sequence: number
-  /** The room types' counts as they will be after the write. */
-  grown: RoomTypeCount[]
-}
-
-async function addRows(
-  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  session: Session,
-  ownerId: number,
-  { items, firstId, sequence, grown }: OrderedWrite,
-): Promise<boolean> {
-  const updated_at = clock(ownerId)
-  const rows = items.map((item, order): StoredRow => {
+function toRows(
+  items: AvailabilityItem[],
+  { firstId, sequence, updated_at }: { firstId: number } & Pick<StoredRow, 'sequence' | 'updated_at'>,
+): StoredRow[] {
+  return items.map((item, order) => {
     const id = firstId + order * 2
     return {
       id,
@@ -127,34 +125,6 @@ async function addRows(
       order,
     }
   })
-  await insertRows(db, session, ownerId, rows)
-  const latest = latestAsOf(items)
-  const rowsOf = Map.groupBy(rows, ({ room_type_id }) => room_type_id)
-  const written = grown.map((count) => {
-    const { room_type_id } = count.written
-    const { to } = extentOf(rowsOf.get(room_type_id) ?? [])
-    return toWritten(count, { sequence, asOf: latest.get(room_type_id) ?? null, lastDay: to })
-  })
-  await saveWritten(db, session, written)
-  const due = grown.filter(needsCompaction).map(({ written }) => written.room_type_id)
-  await enqueueCompaction(db, session, { now: updated_at, ownerId, roomTypeIds: due })
-  return due.length > 0
-}
-
-/** Returns a room type's totals after a write. `asOf` and `lastDay` are the latest of the room type's items. */
-function toWritten(
-  count: RoomTypeCount,
-  { sequence, asOf, lastDay }: { sequence: number; asOf: Date | null; lastDay: string },
-): RoomTypeWritten {
-  const { written } = count
-  const { newest_as_of, last_day } = written
-  return {
-    ...written,
-    sequence,
-    asked_at: needsCompaction(count) ? written.rows : written.asked_at,
-    newest_as_of: newest_as_of === null || (asOf !== null && asOf > newest_as_of) ? asOf : newest_as_of,
-    last_day: lastDay > last_day ? lastDay : last_day,
-  }
 }
 
 function requireOwned(items: AvailabilityItem[], { owned, foreign }: OwnedListings): void {

@@ -2,8 +2,9 @@ import { invalidField } from '../../core/errors.ts'
 import { maxBulkItems } from '../../http/input/schema/fields.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { busy } from '../../platform/mongo/errors.ts'
-import { compactRoomTypes } from './compaction.ts'
-import { findCounts, type RoomTypeCount } from './store.ts'
+import { compactRoomTypes, needsCompaction } from './compaction.ts'
+import type { RoomTypeCompacted, RoomTypeWritten } from './model.ts'
+import { type AddedRows, countOf, findCompacted, type RoomTypeCount } from './store.ts'
 
 /** Maximum number of ranges per room type, enough for one range per day for 27 years. */
 const maxRangesPerRoomType = 10_000
@@ -20,37 +21,9 @@ const maxRowsInForce = maxRangesPerRoomType + 2 * maxBulkItems
  */
 const maxLooseRows = 2000
 
-/** The number of rows that a write adds to a room type. */
-export interface AddedRows {
-  roomTypeId: number
-  rows: number
-}
-
-/** Returns the room types' counts as they will be after a write, in the order of `added`. */
-export async function findCountsAfterWrite(
-  db: Db,
-  session: Session | null,
-  ownerId: number,
-  added: AddedRows[],
-): Promise<RoomTypeCount[]> {
-  const ids = added.map(({ roomTypeId }) => roomTypeId)
-  const counts = await findCounts(db, session, ownerId, ids)
-  return added.map(({ roomTypeId, rows }) => {
-    const count = counts.get(roomTypeId) ?? emptyCount(ownerId, roomTypeId)
-    return grow(count, rows)
-  })
-}
-
-function grow({ written, compactedRows, looseRows }: RoomTypeCount, rows: number): RoomTypeCount {
+/** The totals of a room type that was never written. */
+function unwritten(owner_id: number, room_type_id: number): RoomTypeWritten {
   return {
-    written: { ...written, rows: written.rows + rows },
-    compactedRows,
-    looseRows: looseRows + rows,
-  }
-}
-
-function emptyCount(owner_id: number, room_type_id: number): RoomTypeCount {
-  const written = {
     owner_id,
     room_type_id,
     rows: 0,
@@ -59,18 +32,64 @@ function emptyCount(owner_id: number, room_type_id: number): RoomTypeCount {
     newest_as_of: null,
     last_day: '',
   }
-  return { written, compactedRows: 0, looseRows: 0 }
+}
+
+/** What is known of a write's room types, by room type id. A room type that has none of it is absent. */
+interface KnownTotals {
+  /** The totals before the write. */
+  written: Map<number, RoomTypeWritten>
+  /** The state at the last compaction, or at an earlier one: then the counts are too high, never too low. */
+  compacted: Map<number, RoomTypeCompacted>
+}
+
+/**
+ * Returns the room types' counts as they are after a write, in the order of `added`. The other fields of their totals
+ * stay as they were before.
+ */
+function countsAfter(
+  ownerId: number,
+  added: AddedRows[],
+  { written, compacted }: KnownTotals,
+): RoomTypeCount[] {
+  return added.map(({ roomTypeId, rows }) => {
+    const before = written.get(roomTypeId) ?? unwritten(ownerId, roomTypeId)
+    return countOf({ ...before, rows: before.rows + rows }, compacted.get(roomTypeId))
+  })
 }
 
 /**
  * Compacts the room types that a write may make too large, so that reads, bookings and compactions never process more
  * rows per room type than the limits above allow, no matter how fast a partner writes (decisions §8).
  */
-export async function makeRoom(db: Db, ownerId: number, added: AddedRows[]): Promise<void> {
-  const grown = await findCountsAfterWrite(db, null, ownerId, added)
+export async function makeRoom(
+  db: Db,
+  ownerId: number,
+  added: AddedRows[],
+  known: KnownTotals,
+): Promise<void> {
+  const grown = countsAfter(ownerId, added, known)
   const large = grown.filter((count) => isFull(count) || count.looseRows > maxLooseRows)
   const ids = large.map(({ written }) => written.room_type_id)
   if (ids.length > 0) await compactRoomTypes(db, ownerId, ids)
+}
+
+/**
+ * Returns the room types' counts as they are after a write, in the order of `added`, within the write's transaction. What
+ * was known of their compactions before is enough for most of them; it is read again only for those that would be too
+ * large or need a compaction by it.
+ */
+export async function countAfterWrite(
+  db: Db,
+  session: Session,
+  ownerId: number,
+  { added, written, compacted }: KnownTotals & { added: AddedRows[] },
+): Promise<RoomTypeCount[]> {
+  const grown = countsAfter(ownerId, added, { written, compacted })
+  const inDoubt = grown.filter((count) => isFull(count) || needsCompaction(count))
+  if (inDoubt.length === 0) return grown
+  const ids = inDoubt.map(({ written }) => written.room_type_id)
+  const current = await findCompacted(db, session, ownerId, ids)
+  return countsAfter(ownerId, added, { written, compacted: new Map([...compacted, ...current]) })
 }
 
 /**

@@ -2,8 +2,16 @@ import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { retryDuplicate } from '../../platform/mongo/errors.ts'
 import { inTransaction } from '../../platform/mongo/turns/transactions.ts'
 import { enqueueJob, type Topics } from '../../platform/outbox/outbox.ts'
+import type { RoomTypeWritten } from './model.ts'
 import { overlayRows } from './overlay.ts'
-import { findAllWritten, findCounts, type RoomTypeCount, replaceRows, saveCompacted } from './store.ts'
+import {
+  findAllWritten,
+  findCounts,
+  type RoomTypeCount,
+  replaceRows,
+  saveAsked,
+  saveCompacted,
+} from './store.ts'
 
 /** Topic of the job that compacts some of a host's room types. */
 export const compactAvailabilityTopic = 'CompactAvailability'
@@ -24,7 +32,23 @@ export function needsCompaction({ written, compactedRows, looseRows }: RoomTypeC
   return unasked >= Math.max(minLooseRows, (compactedRows + looseRows) * looseFraction)
 }
 
-/** Enqueues the compaction of room types, in the transaction of the write that added rows to them. */
+/** Requests the compaction of the room types with these totals, in the transaction of the write that added rows to them. */
+export async function requestCompaction(
+  db: Db,
+  session: Session,
+  ownerId: number,
+  { due, now }: { due: RoomTypeWritten[]; now: Date },
+): Promise<void> {
+  if (due.length === 0) return
+  await saveAsked(db, session, due)
+  await enqueueCompaction(db, session, {
+    now,
+    ownerId,
+    roomTypeIds: due.map(({ room_type_id }) => room_type_id),
+  })
+}
+
+/** Enqueues the compaction of room types. */
 export async function enqueueCompaction(
   db: Db,
   session: Session,

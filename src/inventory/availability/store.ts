@@ -1,5 +1,5 @@
 import type { Types } from 'mongoose'
-import { setFields } from '../../platform/mongo/collections.ts'
+import { setFields, updateEach } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import {
   type AvailabilityBlock,
@@ -228,26 +228,112 @@ export async function findCounts(
   ownerId: number,
   roomTypeIds: number[],
 ): Promise<Map<number, RoomTypeCount>> {
-  const filter = { owner_id: ownerId, room_type_id: { $in: roomTypeIds } }
-  const options = { ...(session ? { session } : {}), batchSize, projection: { _id: 0 } }
-  const totals = await availabilityWrittenModel(db)
-    .collection.find<RoomTypeWritten>(filter, options)
-    .toArray()
-  const compacted = await availabilityCompactedModel(db)
-    .collection.find<RoomTypeCompacted>(filter, options)
-    .toArray()
-  const before = new Map(compacted.map((one) => [one.room_type_id, one]))
-  return new Map(
-    totals.map((written) => {
-      const { rows = 0, in_force: compactedRows = 0 } = before.get(written.room_type_id) ?? {}
-      return [written.room_type_id, { written, compactedRows, looseRows: written.rows - rows }]
-    }),
-  )
+  const finding = findTotals(db, session, ownerId, roomTypeIds)
+  // The statements of a transaction run one after another.
+  if (session) await finding
+  const [totals, compacted] = await Promise.all([finding, findCompacted(db, session, ownerId, roomTypeIds)])
+  return new Map([...totals].map(([id, written]) => [id, countOf(written, compacted.get(id))]))
 }
 
-/** Stores the write totals of room types. */
-export async function saveWritten(db: Db, session: Session, totals: RoomTypeWritten[]): Promise<void> {
-  await setFields(availabilityWrittenModel(db), session, totals.map(ofRoomType), { upsert: true })
+/** Returns the row counts of a room type; `compacted` is undefined if the room type was never compacted. */
+export function countOf(written: RoomTypeWritten, compacted: RoomTypeCompacted | undefined): RoomTypeCount {
+  return {
+    written,
+    compactedRows: compacted?.in_force ?? 0,
+    looseRows: written.rows - (compacted?.rows ?? 0),
+  }
+}
+
+/** Returns the totals of all writes to room types, by room type id. A room type that was never written is absent. */
+export async function findTotals(
+  db: Db,
+  session: Session | null,
+  ownerId: number,
+  roomTypeIds: number[],
+): Promise<Map<number, RoomTypeWritten>> {
+  const totals = await availabilityWrittenModel(db)
+    .collection.find<RoomTypeWritten>(anyOf(ownerId, roomTypeIds), plainly(session))
+    .toArray()
+  return new Map(totals.map((one) => [one.room_type_id, one]))
+}
+
+/** Returns the state of room types at their last compaction, by room type id. One that was never compacted is absent. */
+export async function findCompacted(
+  db: Db,
+  session: Session | null,
+  ownerId: number,
+  roomTypeIds: number[],
+): Promise<Map<number, RoomTypeCompacted>> {
+  const compacted = await availabilityCompactedModel(db)
+    .collection.find<RoomTypeCompacted>(anyOf(ownerId, roomTypeIds), plainly(session))
+    .toArray()
+  return new Map(compacted.map((one) => [one.room_type_id, one]))
+}
+
+function anyOf(owner_id: number, roomTypeIds: number[]) {
+  return { owner_id, room_type_id: { $in: roomTypeIds } }
+}
+
+function plainly(session: Session | null) {
+  return { ...(session ? { session } : {}), batchSize, projection: { _id: 0 } }
+}
+
+/** The rows that a write adds to a room type. */
+export interface AddedRows {
+  roomTypeId: number
+  /** Number of rows. */
+  rows: number
+  /** Last day that one of them covers. */
+  lastDay: string
+  /** The latest `as_of` of any of them; null without one. */
+  asOf: Date | null
+}
+
+/**
+ * Adds a write's rows to the totals of its room types and returns the totals as they were before, by room type id. A
+ * room type that was never written is absent. Most writes are about one room type, which takes one statement; several
+ * take two.
+ */
+export async function addToWritten(
+  db: Db,
+  session: Session,
+  ownerId: number,
+  { added, sequence }: { added: AddedRows[]; sequence: number },
+): Promise<Map<number, RoomTypeWritten>> {
+  const model = availabilityWrittenModel(db)
+  const changes = added.map((one) => ({
+    filter: { owner_id: ownerId, room_type_id: one.roomTypeId },
+    update: growthBy(one, sequence),
+  }))
+  const [only] = changes
+  if (only && changes.length === 1) {
+    const options = { session, upsert: true, returnDocument: 'before' } as const
+    const found = await model.collection.findOneAndUpdate(only.filter, only.update, options)
+    const totals = found as (RoomTypeWritten & { _id: Types.ObjectId }) | null
+    return new Map(totals ? [[totals.room_type_id, totals]] : [])
+  }
+  const ids = added.map(({ roomTypeId }) => roomTypeId)
+  const before = await findTotals(db, session, ownerId, ids)
+  await updateEach(model, session, changes, { upsert: true })
+  return before
+}
+
+function growthBy({ rows, lastDay, asOf }: AddedRows, sequence: number) {
+  return {
+    $inc: { rows },
+    $set: { sequence },
+    $max: { last_day: lastDay, ...(asOf ? { newest_as_of: asOf } : {}) },
+    $setOnInsert: { asked_at: 0, ...(asOf ? {} : { newest_as_of: null }) },
+  }
+}
+
+/** Notes that a compaction of room types is requested, when they have as many rows as `totals` say. */
+export async function saveAsked(db: Db, session: Session, totals: RoomTypeWritten[]): Promise<void> {
+  const changes = totals.map(({ owner_id, room_type_id, rows }) => ({
+    filter: { owner_id, room_type_id },
+    set: { asked_at: rows },
+  }))
+  await setFields(availabilityWrittenModel(db), session, changes)
 }
 
 /** Stores the state of room types at their last compaction. */
@@ -266,7 +352,7 @@ export async function clearAsOf(db: Db): Promise<void> {
   await availabilityWrittenModel(db).collection.updateMany({ newest_as_of: { $ne: null } }, totals)
 }
 
-function ofRoomType({ owner_id, room_type_id, ...set }: RoomTypeWritten | RoomTypeCompacted) {
+function ofRoomType({ owner_id, room_type_id, ...set }: RoomTypeCompacted) {
   return { filter: { owner_id, room_type_id }, set }
 }
 

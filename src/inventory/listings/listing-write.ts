@@ -2,21 +2,23 @@ import { DomainError } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import { single } from '../../http/write.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
+import { busy } from '../../platform/mongo/errors.ts'
 import { ensureLock, type HostLock, takeLock } from '../../platform/mongo/turns/locks.ts'
 import { inTransaction } from '../../platform/mongo/turns/transactions.ts'
 import { addressChanges, writeAddresses } from '../calendars/addresses.ts'
 import { addressesOf } from './calendar-rooms.ts'
 import type { ListingPatch } from './fields.ts'
-import { findMatch, type Match } from './match-store.ts'
+import { findByOriginalId, findMatch, type Match } from './match-store.ts'
 import { type IdReading, merge } from './merge.ts'
 import type { ListingContent, ListingWithPrices } from './model.ts'
 import { changeFields, findListing, insertListing, replaceContent } from './store.ts'
 
 /*
- * A listing is written in one transaction:
+ * A listing is found by its `original_id` (POST) or by its id (PATCH), and is then written in one transaction:
  *
  *   take the lock of the host's listings     so that these writes run one after another, in all processes
- *   find the listing                         by what was sent (POST, see match-store.ts) or by its id (PATCH)
+ *   find the listing again                   if it has changed since, or if it may match by more than its `original_id`
+ *                                            (see match-store.ts)
  *   merge what was sent into its content     see merge.ts
  *   take ids for new room types and rooms    outside the transaction
  *   store the listing
@@ -47,7 +49,7 @@ export function listingLock(ownerId: number): HostLock {
  */
 export const sentListings = single({
   queue: (ownerId) => listingLock(ownerId).name,
-  prepare: async (_app: object, _ownerId: number, sent: ListingPatch): Promise<SentListing> => ({ sent }),
+  prepare: prepareListing,
   ensure: ({ db }: Pick<AppContext, 'db'>, ownerId) => ensureLock(db, listingLock(ownerId)),
   write: writeListing,
 })
@@ -55,6 +57,16 @@ export const sentListings = single({
 /** A listing that is ready to be written. */
 interface SentListing {
   sent: ListingPatch
+  /** The listing with the `original_id` that was sent, as it was before the write's turn; null if there is none. */
+  known: ListingWithPrices | null
+}
+
+async function prepareListing(
+  { db }: Pick<AppContext, 'db'>,
+  ownerId: number,
+  sent: ListingPatch,
+): Promise<SentListing> {
+  return { sent, known: await findByOriginalId(db, ownerId, sent.original_id) }
 }
 
 /** @throws DomainError `validation`; `listing_conflict` if the match is inactive */
@@ -62,13 +74,18 @@ async function writeListing(
   app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
   session: Session,
   ownerId: number,
-  { sent }: SentListing,
+  { sent, known }: SentListing,
 ): Promise<ListingWrite> {
   await takeLock(app.db, session, listingLock(ownerId))
+  const change: Change = { sent, reading: 'partner' }
+  if (known && known.listing_status !== 'inactive') {
+    const written = await update(app, known, change, session)
+    if (written) return written
+  }
   const found = await findMatch(app.db, ownerId, sent, session)
   if (!found) return create(app, ownerId, sent, session)
   if (found.listing.listing_status === 'inactive') throw inactiveMatch(found.listing, found.match)
-  return update(app, found.listing, { sent, reading: 'partner' }, session)
+  return updateFound(app, found.listing, change, session)
 }
 
 async function create(
@@ -86,14 +103,27 @@ async function create(
   return { action: 'created', listing, setsCalendar }
 }
 
-async function update(
+/** Updates a listing that was found in the same transaction, in which it cannot have changed since. */
+async function updateFound(
   app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
   listing: ListingWithPrices,
   change: Change,
   session: Session,
 ): Promise<ListingWrite> {
+  const written = await update(app, listing, change, session)
+  if (!written) throw busy()
+  return written
+}
+
+/** Updates a listing. Changes nothing and returns null if it has changed since it was found. */
+async function update(
+  app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
+  listing: ListingWithPrices,
+  change: Change,
+  session: Session,
+): Promise<ListingWrite | null> {
   const content = await merge(app.ids, listing.content, change)
-  await replaceContent(app, listing, content, session)
+  if (!(await replaceContent(app, listing, content, session))) return null
   const setsCalendar = await writeCalendars(
     app,
     listing,
@@ -195,10 +225,12 @@ async function patchInTurn(
   sent: ListingPatch,
 ): Promise<ListingWrite> {
   const lock = listingLock(ownerId)
-  await ensureLock(app.db, lock)
+  const change: Change = { sent, reading: 'internal' }
+  const [known] = await Promise.all([findListing(app.db, ownerId, id), ensureLock(app.db, lock)])
   return inTransaction(app.db, lock.name, async (session) => {
     await takeLock(app.db, session, lock)
-    const listing = await findListing(app.db, ownerId, id, session)
-    return update(app, listing, { sent, reading: 'internal' }, session)
+    const written = await update(app, known, change, session)
+    if (written) return written
+    return updateFound(app, await findListing(app.db, ownerId, id, session), change, session)
   })
 }

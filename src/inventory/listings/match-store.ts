@@ -1,7 +1,7 @@
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { indexKey } from '../../platform/mongo/index-key.ts'
 import { comparableUrl, type ListingWithPrices, listingModel } from './model.ts'
-import { findListingIfAny } from './store.ts'
+import { findListingIfAny, findListingWith } from './store.ts'
 
 /** How a sent listing was matched to one of the host's existing listings (decisions §5). */
 export interface Match {
@@ -19,6 +19,18 @@ export interface MatchFields {
 export function recognizableIn({ original_id, original_url }: Record<string, unknown>): MatchFields {
   const text = (value: unknown) => (typeof value === 'string' ? value : null)
   return { original_id: text(original_id), original_url: text(original_url) }
+}
+
+/** Returns the host's listing with this `original_id`, which every listing that is sent with it matches; null without one. */
+export async function findByOriginalId(
+  db: Db,
+  ownerId: number,
+  original_id: string | null | undefined,
+): Promise<ListingWithPrices | null> {
+  const original_id_key = indexKey(original_id)
+  if (original_id_key === null) return null
+  const listing = await findListingWith(db, { owner_id: ownerId, original_id_key })
+  return listing?.content.original_id === original_id ? listing : null
 }
 
 /** Returns the host's listing that a sent listing matches, or null if there is none (decisions §5). */

@@ -33,7 +33,7 @@ export async function findOwnedListings(
 ): Promise<OwnedListings> {
   const ids = [...new Set(references.map(({ listing_id }) => listing_id))]
   // By default, the server's first batch has only 101 listings, so the rest would take a second round trip.
-  const columns = { id: 1, 'content.prices.currency': 1, 'content.room_types.id': 1 }
+  const columns = { _id: 0, id: 1, 'content.prices.currency': 1, 'content.room_types.id': 1 }
   const listings = await listingModel(db)
     .collection.find<OwnedListing>(
       { owner_id: ownerId, id: { $in: ids } },
@@ -82,9 +82,9 @@ export function findInvalidRoomTypes(
 ): InvalidRoomType[] {
   const invalid = new Map<string, InvalidRoomType>()
   for (const [index, { listing_id, room_type_id }] of references.entries()) {
+    if (hasRoomType(owned, { listing_id, room_type_id })) continue
     const pair = `${listing_id} ${room_type_id}`
-    if (invalid.has(pair) || hasRoomType(owned, { listing_id, room_type_id })) continue
-    invalid.set(pair, { listing_id, room_type_id, index })
+    if (!invalid.has(pair)) invalid.set(pair, { listing_id, room_type_id, index })
   }
   return [...invalid.values()]
 }

@@ -26,8 +26,17 @@ export async function findListingIfAny(
   id: number,
   session: Session | null = null,
 ): Promise<ListingWithPrices | null> {
+  return findListingWith(db, { owner_id: ownerId, id }, session)
+}
+
+/** Returns the host's listing with this id or hash of its `original_id`, or null if there is none. */
+export async function findListingWith(
+  db: Db,
+  unique: Pick<StoredListing, 'owner_id'> & Partial<Pick<StoredListing, 'id' | 'original_id_key'>>,
+  session: Session | null = null,
+): Promise<ListingWithPrices | null> {
   const options = session ? { session } : {}
-  const found = await listingModel(db).collection.findOne<StoredListing>({ owner_id: ownerId, id }, options)
+  const found = await listingModel(db).collection.findOne<StoredListing>(unique, options)
   return found && toListing(found)
 }
 
@@ -130,16 +139,25 @@ export async function insertListing(
 }
 
 /**
- * Replaces a listing's content.
+ * Replaces a listing's content. Changes nothing and returns false if what the new content was made from has been written
+ * since it was read: the content, its status, or the prices of a room type whose prices were merged.
  *
  * @throws DomainError `listing_conflict` if another of the host's listings has the `original_id`
  */
 export async function replaceContent(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  { owner_id, id, content: before }: ListingWithPrices,
+  { owner_id, id, revision, listing_status, content: before }: ListingWithPrices,
   content: ListingContent,
   session: Session,
-): Promise<void> {
+): Promise<boolean> {
+  const asRead = {
+    owner_id,
+    id,
+    // If this breaks: a listing's write undoes another one that came between
+    revision,
+    listing_status,
+    ...pricesAsRead(before, content),
+  }
   const changed = {
     ...contentFields(content),
     ...changedPrices(before, content),
@@ -147,7 +165,8 @@ export async function replaceContent(
   }
   const update = { $set: changed, $inc: { revision: 1 } }
   try {
-    await listingModel(db).collection.updateOne({ owner_id, id }, update, { session })
+    const { matchedCount } = await listingModel(db).collection.updateOne(asRead, update, { session })
+    return matchedCount === 1
   } catch (error) {
     throw breaksUniqueIndex(error, originalIdIndex) ? originalIdTaken() : error
   }
@@ -190,6 +209,13 @@ function changedPrices(before: ListingContent, after: ListingContent): Record<st
     ([id, prices]) => !isDeepStrictEqual(prices, known[id]),
   )
   return Object.fromEntries(changed.map(([id, prices]) => [`prices.${id}`, prices]))
+}
+
+/** Returns the database fields with the prices that were merged with others, and the values that they had. */
+function pricesAsRead(before: ListingContent, after: ListingContent): Record<string, unknown> {
+  const known = new Map(before.room_types.map(({ id, prices }) => [id, prices]))
+  const merged = after.room_types.filter(({ id, prices }) => known.has(id) && prices !== known.get(id))
+  return Object.fromEntries(merged.map(({ id }) => [`prices.${id}`, known.get(id) ?? null]))
 }
 
 function contentFields(content: ListingContent) {

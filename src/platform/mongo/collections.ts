@@ -128,20 +128,33 @@ type IndexTraits = Pick<
   'unique' | 'expireAfterSeconds' | 'partialFilterExpression'
 >
 
+/** Sets fields of multiple documents; see {@link updateEach}. */
+export function setFields(
+  model: { collection: Collection; db: Db },
+  session: Session,
+  changes: { filter: object; set: object }[],
+  options: { upsert?: boolean } = {},
+): Promise<number> {
+  const updates = changes.map(({ filter, set }) => ({ filter, update: { $set: set } }))
+  return updateEach(model, session, updates, options)
+}
+
 /**
- * Sets fields of multiple documents, each matched by its own filter, with one command. The driver's bulk write would
- * take twice as long for 1,000 rates, because it measures and copies every update. The command must not exceed 16 MB.
+ * Updates multiple documents, each matched by its own filter, with one command. The driver's bulk write would take twice
+ * as long for 1,000 rates, because it measures and copies every update. The command must not exceed 16 MB.
  *
  * @returns the number of documents that were matched or, with `upsert`, inserted
  * @throws MongoServerError for the first update that failed
  */
-export async function setFields(
+export async function updateEach(
   { collection, db }: { collection: Collection; db: Db },
   session: Session,
-  changes: { filter: object; set: object }[],
+  changes: { filter: object; update: object }[],
   { upsert = false } = {},
 ): Promise<number> {
-  const updates = changes.map(({ filter, set }) => ({ q: filter, u: { $set: set }, upsert }))
+  const updates = changes.map(({ filter, update }) => {
+    return upsert ? { q: filter, u: update, upsert } : { q: filter, u: update }
+  })
   const command = { update: collection.name, updates, ordered: false }
   const database = db.getClient().db(db.name)
   const { n, writeErrors: [failed] = [] } = await database.command(command, { session })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createHost } from '../../../src/access/hosts/store.ts'
 import { addDays } from '../../../src/core/clock.ts'
-import { carryOut } from '../../../src/http/write.ts'
+import { carryOut, prepareWrite } from '../../../src/http/write.ts'
 import { sentAvailability } from '../../../src/inventory/availability/availability-write.ts'
 import { compactRoomTypes } from '../../../src/inventory/availability/compaction.ts'
 import { availabilityBlockModel } from '../../../src/inventory/availability/model.ts'
@@ -181,6 +181,39 @@ test('concurrent compactions and writes of a room type lose no row', async () =>
   expect(rows).toMatchObject(
     Array.from({ length: 10 }, (_, round) => ({ start_date: day(round * 3), available: round })),
   )
+})
+
+test('writes that were prepared before others and before a compaction count every row', async () => {
+  const owner = await hostWithRoomType()
+  const { hostId, pair } = owner
+  const listing_id = nextListing++
+  await fillPortfolio(db, hostId, 1, listing_id)
+  const elsewhere = { listing_id, room_type_id: listing_id * 10 }
+  const itemAt = (where: typeof pair, start: number) => ({
+    ...where,
+    available: start,
+    start_date: day(start),
+    end_date: day(start),
+  })
+  await write(owner, [{ start: 0, length: 1, available: 0 }])
+  const alone = await prepareWrite(live, sentAvailability, hostId, [itemAt(pair, 1), itemAt(pair, 2)])
+  const both = await prepareWrite(live, sentAvailability, hostId, [itemAt(pair, 3), itemAt(elsewhere, 9)])
+  await write(owner, [{ start: 4, length: 1, available: 4 }])
+  await compactRoomTypes(db, hostId, [pair.room_type_id])
+  for (const { queue, write } of [alone, both]) await inTransaction(db, queue, write)
+  const ids = [pair.room_type_id, elsewhere.room_type_id]
+  const counts = await inSnapshot(db, (session) => findCounts(db, session, hostId, ids))
+  expect(counts.get(pair.room_type_id)).toMatchObject({
+    compactedRows: 2,
+    looseRows: 3,
+    written: { rows: 5, last_day: day(4) },
+  })
+  expect(counts.get(elsewhere.room_type_id)).toMatchObject({
+    compactedRows: 0,
+    looseRows: 1,
+    written: { rows: 1, asked_at: 0, newest_as_of: null, last_day: day(9) },
+  })
+  expect((await read(owner)).map(({ available }) => available)).toEqual([0, 1, 2, 3, 4])
 })
 
 test('a write commits while its room type is being compacted', async () => {

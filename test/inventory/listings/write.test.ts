@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest'
+import { prepareWrite } from '../../../src/http/write.ts'
+import { sentListings } from '../../../src/inventory/listings/listing-write.ts'
 import { listingModel } from '../../../src/inventory/listings/model.ts'
+import { setListingStatus } from '../../../src/inventory/listings/store.ts'
+import { inTransaction } from '../../../src/platform/mongo/turns/transactions.ts'
 import { type Actor, sender, sharedServices, testApp } from '../../support/app.ts'
 import { readFixture } from '../../support/fixtures.ts'
 
@@ -128,6 +132,43 @@ test('POST /v1/listings responds 409 with the six problems of the contract if th
     ],
   })
   expect(await read(actor, id)).toMatchObject({ name: 'Old' })
+})
+
+test('a POST undoes nothing that was written while it waited for its turn', async () => {
+  const actor = await service.actor()
+  const { db } = service.live
+  const prices = { base_price: 100, price_jan: 1, price_feb: 2 }
+  const room_types = [{ id: 'a', name: 'A', prices }]
+  const { id } = await create(actor, {
+    name: 'One',
+    original_id: 'x',
+    prices: { currency: 'EUR' },
+    room_types,
+  })
+  const [{ id: room_type_id }] = (await read(actor, id)).room_types
+  const prepare = (sent: object) =>
+    prepareWrite(service.live, sentListings, actor.hostId, { original_id: 'x', name: 'Two', ...sent })
+  const pushRates = (more: object) =>
+    actor.send('POST', '/v1/integrations/provider_one/rates', {
+      body: { data: [{ listing_id: id, room_type_id, ...more }] },
+    })
+
+  const ofName = await prepare({})
+  await actor.send('PATCH', `/v1/listings/${id}`, { body: { parking: 'yard' } })
+  await inTransaction(db, ofName.queue, ofName.write)
+  expect(await read(actor, id)).toMatchObject({ name: 'Two', parking: 'yard' })
+
+  const ofPrices = await prepare({ room_types: [{ id: 'a', prices: { price_jan: 5 } }] })
+  expect((await pushRates({ base_price: 200, price_feb: 7 })).status).toBe(200)
+  await inTransaction(db, ofPrices.queue, ofPrices.write)
+  const [after] = (await read(actor, id)).room_types
+  expect(after.prices).toMatchObject({ base_price: 200, price_jan: 5, price_feb: 7 })
+
+  const ofInactive = await prepare({ parking: 'none' })
+  await setListingStatus(service.live, { id, owner_id: actor.hostId }, 'inactive')
+  const refused = inTransaction(db, ofInactive.queue, ofInactive.write)
+  await expect(refused).rejects.toMatchObject({ kind: 'listing_conflict' })
+  expect(await read(actor, id)).toMatchObject({ parking: 'yard' })
 })
 
 test("PATCH to another listing's original_id responds 409 and changes nothing", async () => {

@@ -34,6 +34,12 @@ export const defects: Defect[] = [
     edit: 'drop',
     tests: ['stays/bookings/create.'],
   },
+  // No write undoes another.
+  {
+    what: "a listing's write undoes another one that came between",
+    edit: 'drop',
+    tests: ['inventory/listings/write.'],
+  },
   // A request with an Idempotency-Key has one effect, and so has a message.
   {
     what: 'a request with an Idempotency-Key is carried out again',

@@ -4,22 +4,29 @@ import type { AppContext } from '../../../http/context.ts'
 import { maxProblems } from '../../../http/input/schema/problems.ts'
 import { single } from '../../../http/write.ts'
 import type { Session } from '../../../platform/mongo/connection.ts'
-import { ensureLock, takeLock } from '../../../platform/mongo/turns/locks.ts'
+import { busy } from '../../../platform/mongo/errors.ts'
 import { listingLock } from '../listing-write.ts'
 import { type PriceChange, pushPrices } from '../prices-store.ts'
 import { foreignListings, unknownRoomType } from '../problems.ts'
-import { findInvalidRoomTypes, findOwnedListings, type OwnedListing } from '../room-types-store.ts'
+import {
+  findInvalidRoomTypes,
+  findOwnedListings,
+  type OwnedListing,
+  type OwnedListings,
+} from '../room-types-store.ts'
 import type { RateItem } from './schema.ts'
 import { insertRateJob } from './store.ts'
 
 /**
- * Writes of a host's rates (decisions §8). They run one at a time per host and do not delay bookings. The result of a
- * write is its job's id.
+ * Writes of a host's rates (decisions §8). They do not delay bookings. The result of a write is its job's id.
+ *
+ * The listings are checked before the transaction, whose updates then apply only to listings that still have the currency
+ * which was checked. All else that was checked never changes: a host's listings and their room types stay. Two writes of
+ * one listing, in any process, update the same document, so one of them comes later as a whole.
  */
 export const sentRates = single({
   queue: (ownerId) => listingLock(ownerId).name,
   prepare: prepareRates,
-  ensure: ({ db }: Pick<AppContext, 'db'>, ownerId) => ensureLock(db, listingLock(ownerId)),
   write: writeRates,
 })
 
@@ -27,48 +34,52 @@ export const sentRates = single({
 interface SentRates {
   id: number
   items: RateItem[]
-}
-
-async function prepareRates(
-  { ids }: Pick<AppContext, 'ids'>,
-  _ownerId: number,
-  items: RateItem[],
-): Promise<SentRates> {
-  return { id: await ids('rate_job'), items }
+  /** What the items change in the listings as they were before the write's turn. */
+  changes: PriceChange[]
 }
 
 /** @throws DomainError `forbidden` (another host's listings), `invalid_ids` (room types) or `validation` (currency) */
+async function prepareRates(
+  { db, ids, config }: Pick<AppContext, 'db' | 'ids' | 'config'>,
+  ownerId: number,
+  items: RateItem[],
+): Promise<SentRates> {
+  const [id, listings] = await Promise.all([ids('rate_job'), findOwnedListings(db, ownerId, items)])
+  return { id, items, changes: priceChanges(config, items, listings) }
+}
+
+/** @throws DomainError `validation` if a listing's currency has changed meanwhile */
 async function writeRates(
   { db, clock, config }: Pick<AppContext, 'db' | 'clock' | 'config'>,
   session: Session,
   ownerId: number,
-  { id, items }: SentRates,
+  { id, items, changes }: SentRates,
 ): Promise<number> {
-  await takeLock(db, session, listingLock(ownerId))
-  await requireOwnRoomTypes({ db, config }, session, ownerId, items)
-  const now = clock(ownerId)
-  await pushPrices(db, session, ownerId, { changes: toPriceChanges(items), updated_at: now })
-  await insertRateJob(db, session, { owner_id: ownerId, id, items: items.length, applied_at: now })
+  const updated_at = clock(ownerId)
+  if (!(await pushPrices(db, session, ownerId, { changes, updated_at }))) {
+    const listings = await findOwnedListings(db, ownerId, items, session)
+    const current = priceChanges(config, items, listings)
+    // A transaction sees the same listings again, so nothing can have changed once more.
+    if (!(await pushPrices(db, session, ownerId, { changes: current, updated_at }))) throw busy()
+  }
+  await insertRateJob(db, session, { owner_id: ownerId, id, items: items.length, applied_at: updated_at })
   return id
 }
 
-/** Merges the items by room type. If several items set the same field, the last item wins. */
-function toPriceChanges(items: RateItem[]): PriceChange[] {
-  const changes = new Map<number, PriceChange>()
-  for (const { listing_id, room_type_id, currency: _, ...values } of items) {
-    const earlier = changes.get(room_type_id)?.values
-    changes.set(room_type_id, { listing_id, room_type_id, values: { ...earlier, ...values } })
-  }
-  return [...changes.values()]
+/**
+ * Returns what the items change in their listings.
+ *
+ * @throws DomainError `forbidden`, `invalid_ids` or `validation` if an item does not fit its listing
+ */
+function priceChanges(config: Config, items: RateItem[], listings: OwnedListings): PriceChange[] {
+  requireOwnRoomTypes(config, items, listings)
+  return items.map(({ listing_id, room_type_id, currency: _, ...values }) => {
+    const currency = listings.owned.get(listing_id)?.content.prices?.currency ?? null
+    return { listing_id, room_type_id, currency, values }
+  })
 }
 
-async function requireOwnRoomTypes(
-  { db, config }: Pick<AppContext, 'db' | 'config'>,
-  session: Session,
-  ownerId: number,
-  items: RateItem[],
-): Promise<void> {
-  const { owned, foreign } = await findOwnedListings(db, ownerId, items, session)
+function requireOwnRoomTypes(config: Config, items: RateItem[], { owned, foreign }: OwnedListings): void {
   if (foreign.length > 0) throw foreignListings([])
   const invalid = findInvalidRoomTypes(owned, items)
   if (invalid.length > 0) {

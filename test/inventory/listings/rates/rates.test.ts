@@ -1,4 +1,7 @@
 import { beforeAll, expect, inject, test } from 'vitest'
+import { prepareWrite } from '../../../../src/http/write.ts'
+import { sentRates } from '../../../../src/inventory/listings/rates/rates-write.ts'
+import { inTransaction } from '../../../../src/platform/mongo/turns/transactions.ts'
 import { jobModel } from '../../../../src/platform/outbox/outbox.ts'
 import { partnerctlHere as partnerctl } from '../../../support/admin.ts'
 import { type Actor, testApp } from '../../../support/app.ts'
@@ -125,6 +128,28 @@ test('rates of a listing without a currency must be in the default currency, and
   expect(stated.body.error.errors[0].message).toBe(
     '"data.0.currency" must be the currency of the listing, EUR',
   )
+})
+
+test('rates are checked against a currency that changes while they wait for their turn', async () => {
+  const owner = await service.actor()
+  const { db } = service.live
+  const own = await listingOf(owner)
+  const prepare = (items: { base_price: number; currency?: string }[]) =>
+    prepareWrite(
+      service.live,
+      sentRates,
+      owner.hostId,
+      items.map((prices) => ({ ...own, ...prices })),
+    )
+  const ofEuros = await prepare([{ base_price: 70, currency: 'EUR' }])
+  const ofAny = await prepare([{ base_price: 80 }])
+  const body = { prices: { currency: 'usd' } }
+  expect((await owner.send('PATCH', `/v1/listings/${own.listing_id}`, { body })).status).toBe(200)
+  const refused = inTransaction(db, ofEuros.queue, ofEuros.write)
+  await expect(refused).rejects.toMatchObject({ kind: 'validation', problems: [{ path: 'data.0.currency' }] })
+  expect(await prices(owner, own.listing_id)).toMatchObject({ base_price: 1 })
+  await inTransaction(db, ofAny.queue, ofAny.write)
+  expect(await prices(owner, own.listing_id)).toMatchObject({ base_price: 80 })
 })
 
 test('if two items name one room type, the later one wins month by month, and other room types keep their prices', async () => {
