@@ -209,7 +209,7 @@ const requests: [name: string, budget: number, send: () => Promise<{ status: num
   ],
   ['the replay of a keyed POST /v1/bookings', 1, again],
   ['POST of rates', 5, () => actor.send('POST', `${provider}/rates`, { body: { data: [prices] } })],
-  ['a transition of a booking', 8, () => actor.send('POST', `/v1/bookings/${toConfirm.pop()}/confirm`)],
+  ['a transition of a booking', 6, () => actor.send('POST', `/v1/bookings/${toConfirm.pop()}/confirm`)],
   ['POST /v1/users', 3, () => actor.send('POST', '/v1/users', { body: newUser() })],
   [
     'POST /v1/listings of a new one',
@@ -220,7 +220,7 @@ const requests: [name: string, budget: number, send: () => Promise<{ status: num
   ['GET /v1/users', 2, () => actor.send('GET', '/v1/users')],
   ['GET /v1/listings/{id}', 1, () => actor.send('GET', `/v1/listings/${stay.listing_id}`)],
   ['GET /v1/listings', 2, () => actor.send('GET', '/v1/listings')],
-  ['detail of a booking', 3, () => actor.send('GET', `${provider}/bookings/${bookingId}`)],
+  ['detail of a booking', 1, () => actor.send('GET', `${provider}/bookings/${bookingId}`)],
   ['the digest of the bookings', 1, () => actor.send('GET', `${provider}/bookings/digest`)],
   ['messages of a booking', 3, () => actor.send('GET', `/v1/bookings/${bookingId}/messages`)],
   ['the message feed', 1, () => actor.send('GET', `${provider}/messages`)],
