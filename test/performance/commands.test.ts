@@ -230,7 +230,7 @@ const requests: [name: string, budget: number, send: () => Promise<{ status: num
     6,
     () => actor.send('PUT', consumer, { body: { acknowledged: '2020-01-02 00:00:00', seek: true } }),
   ],
-  ['nights left', 6, () => actor.send('GET', `${provider}/availability/nights?${nights}`)],
+  ['nights left', 4, () => actor.send('GET', `${provider}/availability/nights?${nights}`)],
   ['GET of availability', 7, () => actor.send('GET', `${provider}/availability`)],
   ['GET /v1/key', 0, () => actor.send('GET', '/v1/key')],
   // With those on the key, on webhooks and on counts of requests, at most eight (decisions §29).

@@ -65,6 +65,7 @@ export async function findCalendarsPage(
       .sort({ listing_id: 1, room_type_id: 1, room_id: 1 })
       .skip(skipOf(page))
       .limit(page.perPage)
+      .batchSize(page.perPage)
       .toArray(),
   ])
   return { calendars, total }
