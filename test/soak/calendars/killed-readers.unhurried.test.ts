@@ -51,14 +51,17 @@ function atCommand(name: string, fate: Fate) {
   }
 }
 
-/** Stops the process at the command of this name in a reading's transaction, which begins with its calendar. */
+/**
+ * Stops the process at the command of this name once a reading's transaction has begun, which it does with the calendar. A
+ * command beside the transaction counts too: a write there is half of a reading.
+ */
 function inReading(name: string, fate: Fate) {
   return () => {
     let reading: string | null = null
     return (command: RelayedCommand): Fate => {
-      if (command.transaction === null) return 'passes'
       if (nameOf(command) === 'find calendars') reading ??= command.transaction
-      return command.transaction === reading && nameOf(command) === name ? fate : 'passes'
+      if (reading === null || nameOf(command) !== name) return 'passes'
+      return command.transaction === null || command.transaction === reading ? fate : 'passes'
     }
   }
 }
@@ -165,12 +168,16 @@ async function kill(state: State, isFirst: boolean): Promise<Victim> {
         headers: { 'x-api-key': actor.key, 'content-type': 'application/json' },
         body: JSON.stringify({ accept: true }),
       }).catch(() => null)
-  await Promise.race([waiting.promise, relay.stopped])
+  const name = `${isFirst ? 'first reading' : 'later reading'}, ${state.name}`
+  let isWaiting = false
+  Promise.race([waiting.promise, relay.stopped]).then(() => {
+    isWaiting = true
+  })
+  await expect.poll(() => isWaiting, { timeout: 120_000, message: name }).toBe(true)
   await victim.stop()
   await asked
   relay.stop()
   server.serve('/', file)
-  const name = `${isFirst ? 'first reading' : 'later reading'}, ${state.name}`
   return { actor, name, path, nights, killedAt: Date.now() }
 }
 
