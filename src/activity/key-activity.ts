@@ -50,9 +50,10 @@ export interface StoredActivity {
   writes: Record<string, WriteOutcomes>
 }
 
-/** A reader, with the activity that its key's own document holds: that on live data. */
+/** A reader whose activity is looked up. */
 export interface StoredReader extends Reader {
-  ofKey: StoredActivity
+  /** Returns the activity that the key's own document holds: that on live data. */
+  ofKey: () => Promise<StoredActivity>
 }
 
 /** Notes how far each key has read the feeds and how its writes end (decisions §28 and §29). */

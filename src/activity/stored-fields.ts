@@ -4,6 +4,7 @@ import type {
   ReaderPositions,
   ReadFeed,
   StoredActivity,
+  StoredReader,
   WriteOutcomes,
 } from './key-activity.ts'
 
@@ -186,5 +187,5 @@ export interface ActivityStorage {
   idOf(reader: { keyId: number; ownerId: number }): number
   write(activity: Map<number, Unwritten>): Promise<void>
   /** Returns the stored activity of several readers, in order. */
-  find(readers: { ownerId: number; ofKey: StoredActivity }[]): Promise<StoredActivity[]>
+  find(readers: Pick<StoredReader, 'ownerId' | 'ofKey'>[]): Promise<StoredActivity[]>
 }

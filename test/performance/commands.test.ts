@@ -221,7 +221,7 @@ const requests: [name: string, budget: number, send: () => Promise<{ status: num
   ],
   ['the replay of a keyed POST /v1/bookings', 3, again],
   ['POST of rates', 4, () => actor.send('POST', `${provider}/rates`, { body: { data: [prices] } })],
-  ['a transition of a booking', 8, () => actor.send('POST', `/v1/bookings/${toConfirm.pop()}/confirm`)],
+  ['a transition of a booking', 6, () => actor.send('POST', `/v1/bookings/${toConfirm.pop()}/confirm`)],
   ['POST /v1/users', 3, () => actor.send('POST', '/v1/users', { body: newUser() })],
   [
     'POST /v1/listings that matches by its "original_id", with an Idempotency-Key',
@@ -241,7 +241,7 @@ const requests: [name: string, budget: number, send: () => Promise<{ status: num
   ['GET /v1/users', 2, () => actor.send('GET', '/v1/users')],
   ['GET /v1/listings/{id}', 1, () => actor.send('GET', `/v1/listings/${stay.listing_id}`)],
   ['GET /v1/listings', 2, () => actor.send('GET', '/v1/listings')],
-  ['detail of a booking', 3, () => actor.send('GET', `${provider}/bookings/${bookingId}`)],
+  ['detail of a booking', 1, () => actor.send('GET', `${provider}/bookings/${bookingId}`)],
   ['the digest of the bookings', 1, () => actor.send('GET', `${provider}/bookings/digest`)],
   ['messages of a booking', 3, () => actor.send('GET', `/v1/bookings/${bookingId}/messages`)],
   ['the message feed', 1, () => actor.send('GET', `${provider}/messages`)],
@@ -251,7 +251,7 @@ const requests: [name: string, budget: number, send: () => Promise<{ status: num
     6,
     () => actor.send('PUT', consumer, { body: { acknowledged: '2020-01-02 00:00:00', seek: true } }),
   ],
-  ['nights left', 6, () => actor.send('GET', `${provider}/availability/nights?${nights}`)],
+  ['nights left', 4, () => actor.send('GET', `${provider}/availability/nights?${nights}`)],
   ['GET of availability', 7, () => actor.send('GET', `${provider}/availability`)],
   ['GET /v1/key', 0, () => actor.send('GET', '/v1/key')],
   // With those on the key, on webhooks and on counts of requests, at most eight (decisions §29).

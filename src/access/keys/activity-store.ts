@@ -10,7 +10,7 @@ export function keyActivityStorage(db: Db): ActivityStorage {
       const updates = [...activity].flatMap(([id, ofKey]) => activityUpdates({ id }, ofKey))
       await keyModel(db).collection.bulkWrite(updates)
     },
-    find: async (readers) => readers.map(({ ofKey }) => ofKey),
+    find: (readers) => Promise.all(readers.map(({ ofKey }) => ofKey())),
   }
 }
 

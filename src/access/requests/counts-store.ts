@@ -114,13 +114,13 @@ export async function readTotals(db: Db, since: Date): Promise<Total[]> {
 /** Returns each key's counts from the minute that contains `since`, summed over all processes, by key id. */
 export async function readTotalsOfKeys(
   db: Db,
-  keys: { id: number; host_id: number }[],
+  keys: { keyId: number; hostId: number }[],
   since: Date,
 ): Promise<Map<number, KindCounts>> {
   const first = since.getTime() - (since.getTime() % minuteMilliseconds)
   const hour = { $gte: new Date(first - (first % hourMilliseconds)) }
-  const host_id = { $in: [...new Set(keys.map((key) => key.host_id))] }
-  const key_id = { $in: keys.map(({ id }) => id) }
+  const host_id = { $in: [...new Set(keys.map(({ hostId }) => hostId))] }
+  const key_id = { $in: keys.map(({ keyId }) => keyId) }
   const found = await requestCountsModel(db).find({ host_id, key_id, hour }).lean()
   const totals = new Map<number, KindCounts>()
   for (const document of found) {

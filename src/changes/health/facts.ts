@@ -7,12 +7,13 @@ import { toDay } from '../../core/clock.ts'
 import { findClocks } from '../../host-clock/change-store.ts'
 import type { HostClock } from '../../host-clock/model.ts'
 import type { AppContext } from '../../http/context.ts'
+import type { Permission } from '../../http/permissions.ts'
 import { findInventoryFacts, type InventoryFacts } from '../../inventory/facts-store.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { Following } from '../../platform/mongo/following.ts'
 import type { Consumer } from '../consumers/model.ts'
 import { findConsumersOfKeys } from '../consumers/store.ts'
-import { type FeedName, feedNames, feeds as feedsByName } from '../feeds.ts'
+import { type FeedName, feeds as feedsByName } from '../feeds.ts'
 import { findWebhooksOfKeys } from '../webhooks/store.ts'
 import {
   type ConsumerHealth,
@@ -27,9 +28,12 @@ export type HealthContext = Pick<AppContext, 'db' | 'liveDb' | 'clock' | 'activi
 
 /** A key in an environment, whose integration is judged. */
 export interface Subject {
-  key: ApiKey
+  keyId: number
+  /** The key's host, also in the key's sandbox. */
+  hostId: number
   /** The host, or the key's sandbox. */
   ownerId: number
+  permissions: readonly Permission[]
 }
 
 /** Period over which requests are counted. */
@@ -37,38 +41,48 @@ const countedMilliseconds = 3_600_000
 
 /**
  * Reads what the findings of several keys depend on, in order. Everything is stored anyway. For one key this takes at
- * most eight commands, however many bookings there are (decisions §29).
+ * most eight commands beside the look-up of the key, however many bookings there are (decisions §29). All are sent at once
+ * except those that count what follows the positions, which are sent once the positions are known.
+ *
+ * @param lookUp the look-up of the subjects' keys, in order, which is under way
  */
-export async function readFacts(app: HealthContext, subjects: Subject[]): Promise<HealthFacts[]> {
+export async function readFacts(
+  app: HealthContext,
+  subjects: Subject[],
+  lookUp: Promise<ApiKey[]>,
+): Promise<HealthFacts[]> {
   const { db, liveDb, clock } = app
-  const readers = subjects.map(({ key, ownerId }) => ({ keyId: key.id, ownerId }))
-  const keys = subjects.map(({ key }) => key)
   const realNow = clock()
   const hourAgo = new Date(realNow.getTime() - countedMilliseconds)
-  const listed = subjects.filter(({ key }) => key.permissions.includes('listings.read'))
-  const stored = subjects.map(({ key, ownerId }) => ({ keyId: key.id, ownerId, ofKey: activityOf(key) }))
-  const finding = app.activity.find(stored)
-  const [activity, feeds, webhooks, counts, inventories] = await Promise.all([
+  const listed = subjects.filter(({ permissions }) => permissions.includes('listings.read'))
+  const readers = subjects.map(({ keyId, ownerId }, index) => ({
+    keyId,
+    ownerId,
+    ofKey: async () => activityOf((await lookUp)[index] as ApiKey),
+  }))
+  const finding = app.activity.find(readers)
+  const [keys, activity, feeds, webhooks, counts, inventories] = await Promise.all([
+    lookUp,
     finding,
-    finding.then((found) => readFeedsOfAll(db, subjects, found)),
-    findWebhooksOfKeys(db, readers),
-    readTotalsOfKeys(liveDb, keys, hourAgo),
+    readFeedsOfAll(db, subjects, finding),
+    findWebhooksOfKeys(db, subjects),
+    readTotalsOfKeys(liveDb, subjects, hourAgo),
     findInventoryFacts(
       db,
       listed.map(({ ownerId }) => ({ ownerId, today: toDay(clock(ownerId)) })),
     ),
   ])
   const webhooksOf = Map.groupBy(webhooks, ({ owner_id, created_by }) => nameOf(owner_id, created_by))
-  return subjects.map(({ key, ownerId }, index) => ({
+  return subjects.map(({ keyId, ownerId, permissions }, index) => ({
     now: clock(ownerId),
     realNow,
     feeds: feeds[index]?.health ?? null,
     consumers: feeds[index]?.consumers ?? [],
-    webhooks: webhooksOf.get(nameOf(ownerId, key.id)) ?? [],
-    keyExpiresAt: key.expires_at,
-    requests: { ...noRequests, ...(counts.get(key.id) as KindCounts | undefined) },
+    webhooks: webhooksOf.get(nameOf(ownerId, keyId)) ?? [],
+    keyExpiresAt: (keys[index] as ApiKey).expires_at,
+    requests: { ...noRequests, ...(counts.get(keyId) as KindCounts | undefined) },
     refusedOperations: refusedOperations(activity[index] as StoredActivity, clock(ownerId)),
-    inventory: key.permissions.includes('listings.read') ? (inventories.get(ownerId) ?? nothingNoted) : null,
+    inventory: permissions.includes('listings.read') ? (inventories.get(ownerId) ?? nothingNoted) : null,
   }))
 }
 
@@ -84,7 +98,7 @@ type FeedClock = Pick<HostClock, 'last' | 'messages_last'>
 
 const noRequests = { succeeded: 0, refused: 0, limited: 0, failed: 0, unanswered: 0 }
 
-async function clocksOf(db: Db, subjects: { ownerId: number }[]): Promise<Map<number, HostClock>> {
+async function clocksOf(db: Db, subjects: Subject[]): Promise<Map<number, HostClock>> {
   const clocks = await findClocks(db, [...new Set(subjects.map(({ ownerId }) => ownerId))])
   return new Map(clocks.map((clock) => [clock._id, clock]))
 }
@@ -104,21 +118,23 @@ function refusedOperations({ writes }: StoredActivity, now: Date): RefusedOperat
 async function readFeedsOfAll(
   db: Db,
   subjects: Subject[],
-  activity: StoredActivity[],
+  finding: Promise<StoredActivity[]>,
 ): Promise<(FeedsOfKey | null)[]> {
-  const readers = subjects.map(({ key, ownerId }) => ({ keyId: key.id, ownerId }))
-  const consumers = await findConsumersOfKeys(db, readers)
+  const [activity, consumers, clocks] = await Promise.all([
+    finding,
+    findConsumersOfKeys(db, subjects),
+    clocksOf(db, subjects),
+  ])
   const consumersOf = Map.groupBy(consumers, ({ owner_id, key_id }) => nameOf(owner_id, key_id))
-  const clocks = subjects.length > 1 ? await clocksOf(db, subjects) : null
   const feeds: (FeedsOfKey | null)[] = []
-  for (const [index, { key, ownerId }] of subjects.entries()) {
+  for (const [index, { keyId, ownerId, permissions }] of subjects.entries()) {
     const reading = {
       ownerId,
       positions: (activity[index] as StoredActivity).positions,
-      consumers: consumersOf.get(nameOf(ownerId, key.id)) ?? [],
-      clock: clocks?.get(ownerId) ?? (clocks ? noClock : undefined),
+      consumers: consumersOf.get(nameOf(ownerId, keyId)) ?? [],
+      clock: clocks.get(ownerId) ?? noClock,
     }
-    feeds.push(key.permissions.includes('bookings.read') ? await readFeeds(db, reading) : null)
+    feeds.push(permissions.includes('bookings.read') ? await readFeeds(db, reading) : null)
   }
   return feeds
 }
@@ -134,25 +150,22 @@ interface Reading {
   ownerId: number
   positions: ReaderPositions
   consumers: Consumer[]
-  /** Undefined if it has not been read. A feed whose clock has not passed any position need not be read. */
-  clock: FeedClock | undefined
+  /** A feed whose clock has not passed any position need not be read. */
+  clock: FeedClock
 }
 
 async function readFeeds(db: Db, reading: Reading): Promise<FeedsOfKey> {
-  const { ownerId, positions, consumers } = reading
+  const { positions, consumers, clock } = reading
   const [bookings, messages] = await Promise.all([
     followingOf(db, 'bookings', reading),
     followingOf(db, 'messages', reading),
   ])
   const following = { bookings, messages }
-  let { clock } = reading
-  // A feed that shows nothing new does not show its newest version either.
-  if (clock === undefined && feedNames.some((feed) => following[feed].newest === null))
-    clock = (await clocksOf(db, [reading])).get(ownerId) ?? noClock
   const healthOf = (feed: FeedName): FeedHealth => {
     const read = positions[feed]
-    const last = clock?.[feedsByName[feed].counter] ?? 0
+    const last = clock[feedsByName[feed].counter]
     return {
+      // A feed that shows nothing new does not show its newest version either.
       newest: following[feed].newest ?? (last > 0 ? new Date(last * 1000) : null),
       read: read && {
         version: read.version,
@@ -186,7 +199,7 @@ async function followingOf(db: Db, feed: FeedName, { ownerId, positions, consume
   const ofKey = positions[feed]
   const versions = ofKey ? [ofKey.version, ...ofConsumers] : ofConsumers
   const starts = versions.map((version) => version?.getTime() ?? 0)
-  const isCurrent = clock !== undefined && starts.every((start) => clock[counter] * 1000 <= start)
+  const isCurrent = starts.every((start) => clock[counter] * 1000 <= start)
   if (starts.length === 0 || isCurrent) return { newest: null, after: () => nothing }
   const { newest, byPosition } = await countAfterEach(db, ownerId, starts, countedUnread)
   return {

@@ -17,9 +17,9 @@ export function integrationHealthRoutes(app: AppContext) {
       detail: { operationId: 'getHealth', summary: 'Learn whether the integration is quiet or broken' },
     },
     async (context) => {
-      const { keyId, ownerId } = context.caller
-      const key = await findKeyById(app.liveDb, keyId)
-      const [facts] = await readFacts(app, [{ key, ownerId }])
+      const { keyId, ownerId, host, permissions } = context.caller
+      const lookUp = findKeyById(app.liveDb, keyId).then((key) => [key])
+      const [facts] = await readFacts(app, [{ keyId, hostId: host.id, ownerId, permissions }], lookUp)
       return ok(context, serializeHealth(facts as HealthFacts, app.config.publicUrl))
     },
   )

@@ -2,7 +2,7 @@ import { notFound } from '../../core/errors.ts'
 import { type PageRequest, skipOf } from '../../http/input/pagination.ts'
 import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
-import { calendarModel, type StoredCalendar } from './model.ts'
+import { type BlockedNights, calendarModel, type StoredCalendar } from './model.ts'
 import { type CalendarStatus, calendarStatuses } from './words.ts'
 
 /** How long a claim of a process counts, so that a killed process's calendar is due again within 2 minutes. */
@@ -35,8 +35,22 @@ export function findCalendarsOfRoomTypes(
   return calendarModel(db).collection.find<RoomCalendarFields>(filter, options).sort({ room_id: 1 }).toArray()
 }
 
-/** A calendar without what its entry in a list does not show. */
-export type ListedCalendar = Omit<StoredCalendar, 'blocks' | 'skipped' | 'missing'>
+/**
+ * A calendar without what its entry in a list does not show. Of the nights, only which they are is read: a page may have a
+ * million ranges of nights.
+ */
+export type ListedCalendar = Omit<StoredCalendar, 'blocks' | 'skipped' | 'missing' | 'nights'> & {
+  nights: Pick<BlockedNights, 'from' | 'to'>[]
+}
+
+const notListed = {
+  _id: 0,
+  blocks: 0,
+  skipped: 0,
+  missing: 0,
+  'nights.sequence': 0,
+  'nights.at': 0,
+} as const
 
 /** Which of a host's calendars a list contains. */
 export interface CalendarFilter {
@@ -61,10 +75,11 @@ export async function findCalendarsPage(
   const [total, calendars] = await Promise.all([
     collection.countDocuments(filter),
     collection
-      .find<ListedCalendar>(filter, { projection: { _id: 0, blocks: 0, skipped: 0, missing: 0 } })
+      .find<ListedCalendar>(filter, { projection: notListed })
       .sort({ listing_id: 1, room_type_id: 1, room_id: 1 })
       .skip(skipOf(page))
       .limit(page.perPage)
+      .batchSize(page.perPage)
       .toArray(),
   ])
   return { calendars, total }

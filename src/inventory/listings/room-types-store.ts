@@ -109,6 +109,14 @@ type RoomTypesOnly = Pick<StoredListing, 'id'> &
     content: { room_types: Pick<StoredRoomType, 'id'>[] }
   }
 
+const roomTypeColumns = { _id: 0, id: 1, 'content.room_types.id': 1, calendar_room_types: 1 } as const
+
+/** The listing and the room type that a read is limited to; undefined for all of them. */
+export interface WantedRoomTypes {
+  listingId: number | undefined
+  roomTypeId: number | undefined
+}
+
 /**
  * Returns one page of the host's listings with their room type ids, ordered by listing id, and the total number of
  * matching listings.
@@ -118,46 +126,71 @@ type RoomTypesOnly = Pick<StoredListing, 'id'> &
 export async function findRoomTypesPage(
   db: Db,
   ownerId: number,
-  wanted: { listingId: number | undefined; roomTypeId: number | undefined },
+  wanted: WantedRoomTypes,
   page: PageRequest,
 ): Promise<{ listings: ListingRoomTypes[]; total: number }> {
-  const filter = await roomTypeFilter(db, ownerId, wanted)
-  const [total, listings] = await Promise.all([
-    listingModel(db).countDocuments(filter),
-    listingModel(db)
-      .find(filter, { id: 1, 'content.room_types.id': 1, calendar_room_types: 1 })
-      .sort({ id: 1 })
-      .skip(skipOf(page))
-      .limit(page.perPage)
-      .lean<RoomTypesOnly[]>(),
-  ])
-  const isWanted = (id: number) => wanted.roomTypeId === undefined || id === wanted.roomTypeId
-  const roomTypeIdsOf = ({ content }: RoomTypesOnly) =>
-    content.room_types
-      .map(({ id }) => id)
-      .filter(isWanted)
-      .sort((one, other) => one - other)
-  return {
-    total,
-    listings: listings.map((listing) => ({
-      listingId: listing.id,
-      roomTypeIds: roomTypeIdsOf(listing),
-      calendarRooms: roomsByType(listing.calendar_room_types ?? []),
-    })),
-  }
-}
-
-async function roomTypeFilter(
-  db: Db,
-  ownerId: number,
-  { listingId, roomTypeId }: { listingId: number | undefined; roomTypeId: number | undefined },
-) {
-  if (listingId !== undefined) await findListing(db, ownerId, listingId)
+  const { listingId, roomTypeId } = wanted
   const filter = {
     owner_id: ownerId,
     ...(listingId === undefined ? {} : { id: listingId }),
     ...(roomTypeId === undefined ? {} : { 'content.room_types.id': roomTypeId }),
   }
-  if (roomTypeId !== undefined && !(await listingModel(db).exists(filter))) throw notFound('Room type')
-  return filter
+  const { collection } = listingModel(db)
+  const [total, listings] = await Promise.all([
+    collection.countDocuments(filter),
+    // By default, the server's first batch has only 101 listings, so the rest would take a second round trip.
+    collection
+      .find<RoomTypesOnly>(filter, { projection: roomTypeColumns, batchSize: page.perPage })
+      .sort({ id: 1 })
+      .skip(skipOf(page))
+      .limit(page.perPage)
+      .toArray(),
+  ])
+  if (total === 0) await refuseUnknown(db, ownerId, wanted)
+  return { total, listings: listings.map((listing) => roomTypesOf(listing, roomTypeId)) }
+}
+
+/**
+ * Returns the room type ids of one of the host's listings, or the one that is wanted.
+ *
+ * @throws DomainError `not_found` if the host has no such listing or room type
+ */
+export async function findRoomTypesOfListing(
+  db: Db,
+  ownerId: number,
+  listingId: number,
+  roomTypeId: number | undefined,
+): Promise<ListingRoomTypes> {
+  const listing = await listingModel(db).collection.findOne<RoomTypesOnly>(
+    { owner_id: ownerId, id: listingId },
+    { projection: roomTypeColumns },
+  )
+  if (!listing) throw notFound('Listing')
+  const found = roomTypesOf(listing, roomTypeId)
+  if (roomTypeId !== undefined && found.roomTypeIds.length === 0) throw notFound('Room type')
+  return found
+}
+
+function roomTypesOf(
+  { id, content, calendar_room_types = [] }: RoomTypesOnly,
+  wanted: number | undefined,
+): ListingRoomTypes {
+  const roomTypeIds = content.room_types.map((roomType) => roomType.id)
+  return {
+    listingId: id,
+    roomTypeIds: roomTypeIds
+      .filter((one) => wanted === undefined || one === wanted)
+      .sort((one, other) => one - other),
+    calendarRooms: roomsByType(calendar_room_types),
+  }
+}
+
+/** Says which of the wanted the host does not have. Asked only if nothing was found, so that what exists costs nothing. */
+async function refuseUnknown(
+  db: Db,
+  ownerId: number,
+  { listingId, roomTypeId }: WantedRoomTypes,
+): Promise<void> {
+  if (listingId !== undefined) await findListing(db, ownerId, listingId)
+  if (roomTypeId !== undefined) throw notFound('Room type')
 }

@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader'
-import type { Model } from 'mongoose'
+import type { Model, PipelineStage } from 'mongoose'
 import type { Db } from './connection.ts'
 
 /** Maximum number of documents that one query looks up. */
@@ -75,15 +75,40 @@ export function lookUpById<Document extends OfHost>(
   modelOf: (db: Db) => Model<any>,
   projection: Record<string, 0 | 1> = {},
 ): LookUp<OfHost, Document> {
-  const find = (db: Db, keys: OfHost[]) => {
-    const byHost = Map.groupBy(keys, ({ owner_id }) => owner_id)
-    const branches = [...byHost].map(([owner_id, ofHost]) => ({
-      owner_id,
-      id: { $in: ofHost.map(({ id }) => id) },
-    }))
-    // The server may otherwise choose an index on the id alone, and read the documents of all hosts that have the id.
-    const hint = { owner_id: 1, id: 1 }
-    return modelOf(db).collection.find<Document>({ $or: branches }, { projection, hint }).toArray()
-  }
-  return batchedLookUp(find, ({ owner_id, id }) => `${owner_id}/${id}`)
+  const find = (db: Db, keys: OfHost[]) =>
+    modelOf(db).collection.find<Document>(withAnyOf(keys), { projection, hint: byId }).toArray()
+  return batchedLookUp(find, nameOfHosts)
+}
+
+/**
+ * Like {@link lookUpById}, for documents that are read together with others.
+ *
+ * @param stages the stages that add the others to each document
+ */
+export function lookUpByIdWith<Document extends OfHost>(
+  // biome-ignore lint/suspicious/noExplicitAny: the stages add fields that the model does not have
+  modelOf: (db: Db) => Model<any>,
+  stages: (db: Db) => PipelineStage.Lookup[],
+): LookUp<OfHost, Document> {
+  const find = (db: Db, keys: OfHost[]) =>
+    modelOf(db)
+      .collection.aggregate<Document>([{ $match: withAnyOf(keys) }, ...stages(db)], { hint: byId })
+      .toArray()
+  return batchedLookUp(find, nameOfHosts)
+}
+
+/** Without this hint, the server may choose an index on the id alone, and read the documents of all hosts that have it. */
+const byId = { owner_id: 1, id: 1 }
+
+function withAnyOf(keys: OfHost[]) {
+  const byHost = Map.groupBy(keys, ({ owner_id }) => owner_id)
+  const branches = [...byHost].map(([owner_id, ofHost]) => ({
+    owner_id,
+    id: { $in: ofHost.map(({ id }) => id) },
+  }))
+  return { $or: branches }
+}
+
+function nameOfHosts({ owner_id, id }: OfHost): string {
+  return `${owner_id}/${id}`
 }

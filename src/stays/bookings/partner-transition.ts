@@ -11,11 +11,11 @@ import type { Caller } from '../../http/request.ts'
 import { batch } from '../../http/write.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import type { Traced } from '../../platform/mongo/turns/transactions.ts'
+import { findBookingInFull } from './detail-store.ts'
 import type { StoredBooking } from './model.ts'
 import type { BookingDetail } from './schema.ts'
-import { prepareDetails } from './serialize.ts'
+import { serializeBookingDetail } from './serialize.ts'
 import { toStatusWord } from './status.ts'
-import { findBooking } from './store.ts'
 import {
   keptReason,
   type Move,
@@ -60,15 +60,14 @@ async function preparePartnerMove(
   ownerId: number,
   { caller, bookingId, to, reason }: SentMove,
 ): Promise<PartnerMove> {
-  const booking = await findBooking(app.db, ownerId, bookingId)
-  const toDetail = await prepareDetails(app.db, ownerId, [booking])
+  const { booking, guest, roomTypeName } = await findBookingInFull(app.db, ownerId, bookingId)
   requireLegalTransition(toStatusWord(booking.status), to)
   return {
     id: booking.id,
     to,
     reason: reason ?? null,
     actor: caller.isSandbox ? null : partnerActor(caller),
-    toDetail,
+    toDetail: (moved) => serializeBookingDetail(moved, guest, roomTypeName),
   }
 }
 

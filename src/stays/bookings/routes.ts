@@ -4,10 +4,10 @@ import type { AppContext } from '../../http/context.ts'
 import type { Accepted } from '../../http/request.ts'
 import { routes } from '../../http/route.ts'
 import { newBookings } from './create.ts'
+import { findBookingInFull } from './detail-store.ts'
 import { type MovedBooking, partnerMoves } from './partner-transition.ts'
 import { Booking, BookingCancel, BookingConfirm, BookingCreate, BookingInFull } from './schema.ts'
-import { prepareDetails, serializeBooking } from './serialize.ts'
-import { findBooking } from './store.ts'
+import { serializeBooking, serializeBookingDetail } from './serialize.ts'
 
 /** Defines the routes that create and read (contract, Endpoints), confirm and cancel (decisions §20) bookings. */
 export function bookingRoutes(app: AppContext) {
@@ -89,9 +89,8 @@ export function bookingRoutes(app: AppContext) {
       },
       async (context) => {
         const { ownerId } = context.caller
-        const booking = await findBooking(app.db, ownerId, context.params.id)
-        const detailOf = await prepareDetails(app.db, ownerId, [booking])
-        return ok(context, { Booking: detailOf(booking) })
+        const { booking, guest, roomTypeName } = await findBookingInFull(app.db, ownerId, context.params.id)
+        return ok(context, { Booking: serializeBookingDetail(booking, guest, roomTypeName) })
       },
     )
 }

@@ -4,9 +4,9 @@ import { toVersion } from '../../host-clock/format.ts'
 import { findRoomTypeNames } from '../../inventory/listings/room-types-store.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import { erasedPerson } from '../users/erased.ts'
-import type { StoredUser } from '../users/model.ts'
 import { findUsers } from '../users/store.ts'
 import { toCountryCode } from './country.ts'
+import type { ShownGuest } from './detail-store.ts'
 import type { StoredBooking } from './model.ts'
 import type { Booking, BookingDetail } from './schema.ts'
 import { toStatusWord } from './status.ts'
@@ -74,7 +74,7 @@ export function serializeBooking(booking: StoredBooking): Booking {
 /** Serializes a booking in full (contract, Booking detail). */
 export function serializeBookingDetail(
   booking: StoredBooking,
-  of: StoredUser | null,
+  of: ShownGuest | null,
   roomTypeName: string | null,
 ): BookingDetail {
   const total = toMajorUnits(booking.price_total_minor, booking.decimal_places)
@@ -116,7 +116,7 @@ export function serializeBookingDetail(
 }
 
 /**
- * Loads the guests and the room type names of a host's bookings, and returns a function that serializes any of these
+ * Loads the guests and the room type names of a page of a host's bookings, and returns a function that serializes any of these
  * bookings in full. Names are the current ones, even if they have changed since the booking was made (decisions §27).
  */
 export async function prepareDetails(

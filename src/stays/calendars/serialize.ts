@@ -43,7 +43,7 @@ function heldUntil({ hold_since }: Pick<StoredCalendar, 'hold_since'>): Date | n
   return hold_since === null ? null : new Date(hold_since.getTime() + holdMilliseconds)
 }
 
-function nightsFrom(today: string, { nights }: Pick<StoredCalendar, 'nights'>): number {
+function nightsFrom(today: string, { nights }: Pick<ListedCalendar, 'nights'>): number {
   let count = 0
   for (const { from, to } of nights)
     if (to >= today) count += daysBetween(from > today ? from : today, to) + 1

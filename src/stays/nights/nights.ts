@@ -3,7 +3,7 @@ import { invalidField } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import { findRowsCovering } from '../../inventory/availability/store.ts'
 import { findCalendarRoomTypes } from '../../inventory/listings/calendar-rooms-store.ts'
-import { findRoomTypesPage, type ListingRoomTypes } from '../../inventory/listings/room-types-store.ts'
+import { findRoomTypesOfListing, type ListingRoomTypes } from '../../inventory/listings/room-types-store.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { inSnapshot } from '../../platform/mongo/turns/transactions.ts'
 import { findActiveStays } from '../bookings/store.ts'
@@ -93,9 +93,12 @@ export async function findNights(
   ownerId: number,
   { listing_id, room_type_id, start_date, end_date }: NightsQuery,
 ): Promise<Record<string, Record<string, UnitNight[]>>> {
-  const wanted = { listingId: listing_id, roomTypeId: room_type_id }
-  const { listings } = await findRoomTypesPage(app.db, ownerId, wanted, { page: 1, perPage: 1 })
-  const { roomTypeIds = [], calendarRooms = new Map<number, number>() } = listings[0] ?? {}
+  const { roomTypeIds, calendarRooms } = await findRoomTypesOfListing(
+    app.db,
+    ownerId,
+    listing_id,
+    room_type_id,
+  )
   if (roomTypeIds.length * (daysBetween(start_date, end_date) + 1) > maxNights) {
     const message = `"end_date" must include at most ${maxNights} nights over all room types`
     throw invalidField('end_date', message, 'max')

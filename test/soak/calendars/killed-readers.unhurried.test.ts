@@ -1,48 +1,213 @@
-import { afterAll, expect, test } from 'vitest'
-import { testApp, testEnvironment } from '../../support/app.ts'
+import { expect, test } from 'vitest'
+import { type Actor, testApp, testEnvironment } from '../../support/app.ts'
 import { calendarOf, dayFromNow, listingWithCalendars, startCalendarServer } from '../../support/calendars.ts'
-import { ownDatabase } from '../../support/databases.ts'
+import { onScopeEnd, ownDatabase } from '../../support/databases.ts'
 import { startService } from '../../support/processes.ts'
+import { type Fate, type RelayedCommand, startStoppingRelay } from '../../support/stopping-relay.ts'
 
-/** When a process is killed, in milliseconds after its request for a file; null before the file is sent. */
-const moments = [null, 0, 2, 5, 10, 20, 40, 80]
+/** A state of a reading in which its process is killed. */
+interface State {
+  name: string
+  /** How the server of calendars answers; the whole file at once if absent. */
+  serves?: 'nothing' | 'half'
+  /** What becomes of each command of the process. */
+  commands?: () => (command: RelayedCommand) => Fate
+  /** True if the reading has been stored by then. */
+  isStored?: true
+}
 
-test('wherever a reading process is killed, its calendars are read by another within 2 minutes, and nothing is half written', async () => {
-  const MONGODB_URL = await ownDatabase()
-  const settings = { ...testEnvironment({ MONGODB_URL, WEBHOOKS_ALLOW_PRIVATE: 'on' }), LOG_LEVEL: 'silent' }
-  const observer = await testApp({ MONGODB_URL, WEBHOOKS_ALLOW_PRIVATE: 'on', LOG_LEVEL: 'silent' })
-  // Only the victims read.
-  await observer.live.calendars.stop()
-  const actor = await observer.actor()
-  const victims: { entry: string; killedAt: number }[] = []
-  for (const moment of moments) {
-    const server = startCalendarServer((stop) => afterAll(() => stop().then(() => {})))
-    const requested = Promise.withResolvers<void>()
-    const file = calendarOf([[dayFromNow(5), dayFromNow(8)]])
-    server.serve('/', async () => {
-      requested.resolve()
-      if (moment === null) await Bun.sleep(5000)
-      return new Response(file)
-    })
-    const { roomIds } = await listingWithCalendars(actor, [`${server.url}/`])
-    const victim = await startService(settings)
-    await requested.promise
-    if (moment !== null) await Bun.sleep(moment)
-    await victim.stop()
-    server.serve('/', file)
-    victims.push({ entry: `/v1/integrations/provider_one/calendars/${roomIds[0]}`, killedAt: Date.now() })
+/** Each state that a reading passes through, in order (`stays/calendars/reader.ts` and `save.ts`). */
+const states: State[] = [
+  {
+    name: 'before it knows of its claim',
+    commands: atCommand('findAndModify calendars', 'is never answered'),
+  },
+  { name: 'before the file has begun to come', serves: 'nothing' },
+  { name: 'while the file is coming', serves: 'half' },
+  { name: 'before its transaction', commands: inReading('find calendars', 'is kept back') },
+  { name: 'before it has decided', commands: inReading('find calendars', 'is never answered') },
+  { name: 'before its first write', commands: inReading('findAndModify host_clocks', 'is kept back') },
+  { name: 'after its first write', commands: inReading('findAndModify host_clocks', 'is never answered') },
+  { name: 'before the blocks are written', commands: inReading('update calendars', 'is kept back') },
+  { name: 'after the blocks were written', commands: inReading('update calendars', 'is never answered') },
+  { name: 'before the commit arrives', commands: inReading('commitTransaction 1', 'is kept back') },
+  {
+    name: 'after the commit, without knowing of it',
+    commands: inReading('commitTransaction 1', 'is never answered'),
+    isStored: true,
+  },
+  { name: 'after the commit, before it does anything else', commands: afterReading, isStored: true },
+]
+
+/** Stops the process at the first command of this name. */
+function atCommand(name: string, fate: Fate) {
+  return () => {
+    let isOver = false
+    return (command: RelayedCommand): Fate => {
+      if (isOver || nameOf(command) !== name) return 'passes'
+      isOver = true
+      return fate
+    }
   }
-  const survivor = await startService(settings)
+}
+
+/**
+ * Stops the process at the command of this name once a reading's transaction has begun, which it does with the calendar. A
+ * command beside the transaction counts too: a write there is half of a reading.
+ */
+function inReading(name: string, fate: Fate) {
+  return () => {
+    let reading: string | null = null
+    return (command: RelayedCommand): Fate => {
+      if (nameOf(command) === 'find calendars') reading ??= command.transaction
+      if (reading === null || nameOf(command) !== name) return 'passes'
+      return command.transaction === null || command.transaction === reading ? fate : 'passes'
+    }
+  }
+}
+
+/** Stops the process at the first command that looks at calendars after a reading's transaction has ended. */
+function afterReading() {
+  let isCommitted = false
+  return (command: RelayedCommand): Fate => {
+    if (isCommitted && nameOf(command) === 'find calendars') return 'is kept back'
+    if (nameOf(command) === 'commitTransaction 1') isCommitted = true
+    return 'passes'
+  }
+}
+
+function nameOf({ name, collection }: RelayedCommand): string {
+  return `${name} ${collection}`
+}
+
+/** The nights in the file that was read well before, and in the file as it is when a process is killed. */
+const before: [string, string][] = [
+  [dayFromNow(5), dayFromNow(8)],
+  [dayFromNow(20), dayFromNow(22)],
+]
+const after: [string, string][] = [...before, [dayFromNow(40), dayFromNow(45)]]
+const file = calendarOf(after)
+
+/** Answers a request for the file as a state wants it, and tells when the process waits. */
+function serveOf({ serves }: State, waits: () => void): () => Promise<Response> {
+  return async () => {
+    if (serves === undefined) return new Response(file)
+    if (serves === 'nothing') {
+      waits()
+      await Bun.sleep(60_000)
+    }
+    const half = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode(file.slice(0, file.length / 2)))
+        setTimeout(waits, 100)
+      },
+    })
+    return new Response(half)
+  }
+}
+
+const settings = { WEBHOOKS_ALLOW_PRIVATE: 'on', LOG_LEVEL: 'silent' }
+const MONGODB_URL = await ownDatabase()
+const observer = await testApp({ ...settings, MONGODB_URL })
+// Only the victims read by themselves.
+await observer.live.calendars.stop()
+
+/** A room whose calendar a process was reading when it was killed. */
+interface Victim {
+  actor: Actor
+  name: string
+  path: string
+  nights: string
+  killedAt: number
+}
+
+/** Returns what a partner sees of a room's calendar and of its nights. */
+async function seen({ actor, path, nights }: Victim) {
+  const { calendar } = (await actor.send('GET', path)).body.data
+  const counted = (await actor.send('GET', nights)).body.data.nights
+  const [ofListing] = Object.values<Record<string, { date: string; blocked: number }[]>>(counted)
+  const blocked: string[] = []
+  for (const night of Object.values(ofListing ?? {}).flat())
+    for (let room = 0; room < night.blocked; room += 1) blocked.push(night.date)
+  const ranges = (calendar.blocks as { start_date: string; end_date: string }[]).map(
+    ({ start_date, end_date }) => [start_date, end_date],
+  )
+  return { ranges, blocked }
+}
+
+/** What is seen after a reading of a file with these ranges of nights, each of which is one block of one room. */
+function whole(ranges: [string, string][]) {
+  const blocked: string[] = []
+  for (let day = 0; day < 60; day += 1) {
+    const date = dayFromNow(day)
+    if (ranges.some(([start, end]) => start <= date && date < end)) blocked.push(date)
+  }
+  return { ranges, blocked }
+}
+
+/** Has a process killed while it reads a calendar, for the first time or again. */
+async function kill(state: State, isFirst: boolean): Promise<Victim> {
+  const actor = await observer.actor()
+  const server = startCalendarServer(onScopeEnd)
+  const { listing_id, roomIds } = await listingWithCalendars(actor, [`${server.url}/`, null])
+  const path = `/v1/integrations/provider_one/calendars/${roomIds[0]}`
+  const nights = `/v1/integrations/provider_one/availability/nights?listing_id=${listing_id}&start_date=${dayFromNow(0)}&end_date=${dayFromNow(59)}`
+  if (!isFirst) {
+    server.serve('/', calendarOf(before))
+    expect((await actor.send('POST', `${path}/read`)).status).toBe(200)
+  }
+  const waiting = Promise.withResolvers<void>()
+  server.serve('/', serveOf(state, waiting.resolve))
+  const relay = await startStoppingRelay(MONGODB_URL, state.commands?.() ?? (() => 'passes'))
+  const victim = await startService({ ...testEnvironment(settings), MONGODB_URL: relay.url })
+  // A new address is read by itself, a known one because its host asks for it.
+  const asked = isFirst
+    ? null
+    : fetch(`${victim.url}${path}/read`, {
+        method: 'POST',
+        headers: { 'x-api-key': actor.key, 'content-type': 'application/json' },
+        body: JSON.stringify({ accept: true }),
+      }).catch(() => null)
+  const name = `${isFirst ? 'first reading' : 'later reading'}, ${state.name}`
+  let isWaiting = false
+  Promise.race([waiting.promise, relay.stopped]).then(() => {
+    isWaiting = true
+  })
+  await expect.poll(() => isWaiting, { timeout: 120_000, message: name }).toBe(true)
+  await victim.stop()
+  await asked
+  relay.stop()
+  server.serve('/', file)
+  return { actor, name, path, nights, killedAt: Date.now() }
+}
+
+test('in whatever state of a reading its process is killed, nothing is half written, and another process reads the calendar within 2 minutes', async () => {
+  const victims: Victim[] = []
+  for (const isFirst of [true, false])
+    for (const state of states) {
+      const victim = await kill(state, isFirst)
+      const unread = isFirst ? [] : before
+      const expected = { name: victim.name, ...whole(state.isStored ? after : unread) }
+      expect({ name: victim.name, ...(await seen(victim)) }).toEqual(expected)
+      victims.push(victim)
+    }
+  const survivor = await startService({ ...testEnvironment({ ...settings, MONGODB_URL }) })
   try {
-    for (const { entry, killedAt } of victims) {
-      const shown = async () => (await actor.send('GET', entry)).body.data.calendar
-      await expect.poll(shown, { timeout: 200_000 }).toMatchObject({ status: 'ok', nights: 3 })
-      const { read_at, blocks } = await shown()
-      expect(blocks).toHaveLength(1)
+    for (const victim of victims) {
+      const { actor, name, path, killedAt } = victim
+      const shown = async () => (await actor.send('GET', path)).body.data.calendar
+      await expect.poll(shown, { timeout: 200_000 }).toMatchObject({ status: 'ok', nights: 10 })
       // The survivor looks at least every 30 s.
-      expect(Date.parse(read_at)).toBeLessThan(killedAt + 150_000)
+      expect(Date.parse((await shown()).read_at), name).toBeLessThan(killedAt + 150_000)
+      expect({ name, ...(await seen(victim)) }).toEqual({ name, ...whole(after) })
+      const again = await actor.send('POST', `${path}/read`, { body: { accept: true } })
+      expect({ name, status: again.status, ...(await seen(victim)) }).toEqual({
+        name,
+        status: 200,
+        ...whole(after),
+      })
     }
   } finally {
     await survivor.stop()
   }
-}, 600_000)
+}, 900_000)

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { ApiKey } from '../../../access/keys/model.ts'
 import { findKeysByIds } from '../../../access/keys/store.ts'
 import type { AppContext } from '../../../http/context.ts'
 import { usableKeys } from '../../webhooks/keys.ts'
@@ -100,14 +101,17 @@ async function evaluatePage(
   )
   const keys = new Map(found.map((key) => [key.id, key]))
   const subjects: Subject[] = []
+  const keysOfSubjects: ApiKey[] = []
   const evaluated: WatchedKey[] = []
   for (const watched of page) {
-    const key = keys.get(watched.keyId)
+    const { keyId, ownerId } = watched
+    const key = keys.get(keyId)
     if (!key) continue
-    subjects.push({ key, ownerId: watched.ownerId })
+    subjects.push({ keyId, hostId: key.host_id, ownerId, permissions: key.permissions })
+    keysOfSubjects.push(key)
     evaluated.push(watched)
   }
-  const facts = await readFacts(app, subjects)
+  const facts = await readFacts(app, subjects, Promise.resolve(keysOfSubjects))
   const alarms = await findAlarmsOfKeys(
     db,
     evaluated.map(({ ownerId, keyId }) => ({ owner_id: ownerId, key_id: keyId })),
