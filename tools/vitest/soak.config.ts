@@ -12,6 +12,8 @@ const served = ['test/cli/**/*.served.test.ts']
 
 const { globalSetup, reporters, ...common } = shared
 const ofEach = { ...common, env: { IS_SOAK: '1' }, testTimeout: 10 * 60_000 * soakFactor }
+/** What runs beside each other. It waits for kills, elections and restarts more than the tests of `bin/test` do. */
+const beside = { ...ofEach, maxWorkers: 4, sequence: { groupOrder: 3 } }
 
 /** Configuration of `bin/soak`, which runs the tests that need load, kills, failovers or long histories. */
 export default defineConfig({
@@ -25,28 +27,25 @@ export default defineConfig({
           ...ofEach,
           name: 'unhurried',
           include: unhurried,
-          // Six of these files together keep one core busy. The longest takes as long as the others, three at a time.
+          // Six of these files together keep about one core busy, so all of them take hardly longer than the longest.
           maxWorkers: 6,
           sequence: { groupOrder: 2 },
         },
       },
       {
         test: {
-          ...ofEach,
+          ...beside,
           name: 'together',
           include: ['test/soak/**/*.test.ts', ...thorough],
           exclude: [...alone, ...unhurried],
-          sequence: { groupOrder: 3 },
         },
       },
       {
         test: {
-          ...ofEach,
-          // In one group with the project before, so that no core waits for the last file of either.
+          ...beside,
           name: 'served file in Node',
           env: { IS_SOAK: '1', PARTNERCTL_RUNTIME: 'node' },
           include: served,
-          sequence: { groupOrder: 3 },
         },
       },
     ],
