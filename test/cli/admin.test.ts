@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { keyModel } from '../../src/access/keys/model.ts'
 import { admin, administrator, adminJson, mintByCommand } from '../support/admin.ts'
-import { seedBooking, sender, testApp, testEnvironment } from '../support/app.ts'
-import { partnerctl, startService } from '../support/processes.ts'
+import { seedBooking, sender, sharedServices, testApp } from '../support/app.ts'
+import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
 
@@ -61,26 +61,22 @@ test('the help of guests erase says that --yes is required without a terminal', 
 
 test('partnerctl keys deactivate, activate and revoke take effect at the next request to a warm process', async () => {
   const { id, key } = await mintByCommand()
-  const process = await startService(testEnvironment())
-  const send = sender(fetch, process.url)
+  const [warm] = sharedServices()
+  const send = sender(fetch, warm.url)
   const status = async () => {
     const { status, body } = await send('GET', '/v1/me', { key })
     return { status, message: body.error?.message }
   }
-  try {
-    expect(await status()).toEqual({ status: 200, message: undefined })
-    expect(await adminJson('keys', 'deactivate', String(id))).toMatchObject({ id, status: 'inactive' })
-    expect(await status()).toEqual({ status: 401, message: 'API key is inactive' })
-    expect(await adminJson('keys', 'activate', String(id))).toMatchObject({ id, status: 'active' })
-    expect(await status()).toEqual({ status: 200, message: undefined })
-    expect(await adminJson('keys', 'revoke', key.slice(0, 12))).toMatchObject({ id, status: 'revoked' })
-    expect(await status()).toEqual({ status: 401, message: 'API key is inactive' })
-    const again = await admin('keys', 'activate', String(id))
-    expect(again).toMatchObject({ code: 1, stdout: '' })
-    expect(again.stderr).toContain('revoked')
-  } finally {
-    await process.stop()
-  }
+  expect(await status()).toEqual({ status: 200, message: undefined })
+  expect(await adminJson('keys', 'deactivate', String(id))).toMatchObject({ id, status: 'inactive' })
+  expect(await status()).toEqual({ status: 401, message: 'API key is inactive' })
+  expect(await adminJson('keys', 'activate', String(id))).toMatchObject({ id, status: 'active' })
+  expect(await status()).toEqual({ status: 200, message: undefined })
+  expect(await adminJson('keys', 'revoke', key.slice(0, 12))).toMatchObject({ id, status: 'revoked' })
+  expect(await status()).toEqual({ status: 401, message: 'API key is inactive' })
+  const again = await admin('keys', 'activate', String(id))
+  expect(again).toMatchObject({ code: 1, stdout: '' })
+  expect(again.stderr).toContain('revoked')
 })
 
 test('partnerctl keys list needs only the database address, even in production', async () => {

@@ -1,27 +1,19 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readReceipts } from '../../cli/admin/receipts.ts'
 import { decodeText } from '../../cli/shared/utf8.ts'
 import { sharedServices, testApp } from '../support/app.ts'
 import { commandLine } from '../support/command-line.ts'
+import { startCountingServer } from '../support/counting-server.ts'
 import { wellFormedKey } from '../support/keys.ts'
 import { root } from '../support/processes.ts'
 
 const service = await testApp()
 const [server] = sharedServices()
 
-let asked = 0
-const nobody = Bun.serve({
-  hostname: '127.0.0.1',
-  port: 0,
-  fetch() {
-    asked += 1
-    return new Response(null, { status: 500 })
-  },
-})
-afterAll(() => nobody.stop(true))
+const nobody = startCountingServer(500)
 
 const utf16 = (text: string) => Buffer.from(text, 'utf16le')
 const latin1 = (text: string) => Buffer.from(text, 'latin1')
@@ -52,7 +44,7 @@ async function run(args: string[], { environment = {}, stdin = new Uint8Array() 
     cwd: root,
     env: {
       PATH: process.env.PATH ?? '',
-      PARTNER_BASE_URL: nobody.url.origin,
+      PARTNER_BASE_URL: nobody.url,
       PARTNER_API_KEY: wellFormedKey,
       HOME: folder,
       ...environment,
@@ -81,7 +73,7 @@ test.each(encodings)(
   async (_, bytes, looksLike) => {
     const file = await fileOf(bytes)
     const good = await fileOf(Buffer.from('{}'))
-    const issuer = ['--base-url', nobody.url.origin]
+    const issuer = ['--base-url', nobody.url]
     const commands = [
       ['api', 'POST', '/users', '--data', `@${file}`],
       ['reconcile', '--against', file],
@@ -101,7 +93,7 @@ test.each(encodings)(
         stderr: `"${file}" is not UTF-8, but looks like ${looksLike}; save it as UTF-8`,
       })
     }
-    expect(asked).toBe(0)
+    expect(nobody.asked()).toBe(0)
     await expect(readReceipts(file)).rejects.toThrow(`"${file}" is not UTF-8, but looks like ${looksLike}`)
   },
 )
@@ -124,7 +116,7 @@ test.each(encodings)(
         stderr: `Standard input is not UTF-8, but looks like ${looksLike}; save it as UTF-8`,
       })
     }
-    expect(asked).toBe(0)
+    expect(nobody.asked()).toBe(0)
   },
 )
 

@@ -1,9 +1,10 @@
 import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { node, pathOfNode, servedFile } from '../support/command-line.ts'
+import { startCountingServer } from '../support/counting-server.ts'
 import { root } from '../support/processes.ts'
 
 const service = await testApp()
@@ -14,17 +15,8 @@ const file = await servedFile()
 
 /** A folder with profiles wherever a path that is not absolute would lead to. */
 const folder = await mkdtemp(join(tmpdir(), 'partner-no-home-'))
-let asked = 0
-const thief = Bun.serve({
-  hostname: '127.0.0.1',
-  port: 0,
-  fetch() {
-    asked += 1
-    return new Response(null, { status: 401 })
-  },
-})
-afterAll(() => thief.stop(true))
-const profile = { base_url: thief.url.origin, key: 'pis_planted', sandbox: false }
+const thief = startCountingServer(401)
+const profile = { base_url: thief.url, key: 'pis_planted', sandbox: false }
 const planted = JSON.stringify({ current: 'default', profiles: { default: profile } })
 for (const config of ['.config', 'relative', 'relative/.config', '.']) {
   await mkdir(join(folder, config, 'partnerctl'), { recursive: true })
@@ -106,7 +98,7 @@ describe.each([
 
   test.each(homes)('with %s, no profile of the current folder is read or written', async (_, home) => {
     const { code, stderr } = await runAs(program, ['me'], home)
-    expect({ code, stderr: stderr.split('\n')[0], asked }).toEqual({
+    expect({ code, stderr: stderr.split('\n')[0], asked: thief.asked() }).toEqual({
       code: 2,
       stderr: 'No API key: run partnerctl login, set PARTNER_API_KEY, or use --key-file',
       asked: 0,

@@ -72,9 +72,9 @@ test('a request whose hit timed out does not wait for the cache as well', async 
   await expect.poll(() => limiter.cache.get('name')).toBe('value')
   process.kill(redis.pid, 'SIGSTOP')
   await limiter.hit('key', limit, 60_000)
-  const start = performance.now()
-  expect(await limiter.cache.get('name')).toBeNull()
-  expect(performance.now() - start).toBeLessThan(30)
+  // Whatever takes no turn of the loop asks nobody.
+  const turn = new Promise((resolve) => setImmediate(resolve, 'the cache has asked Redis'))
+  expect(await Promise.race([limiter.cache.get('name'), turn])).toBeNull()
   await limiter.close()
   await redis.stop()
 })

@@ -1,8 +1,7 @@
 import { connect } from 'node:net'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Json } from '../../src/pages/docs/schemas.ts'
-import { testApp, testEnvironment } from '../support/app.ts'
-import { startService } from '../support/processes.ts'
+import { sharedServices, testApp } from '../support/app.ts'
 import { openRaw, rawHead } from '../support/raw-connection.ts'
 
 const mebibyte = 1024 * 1024
@@ -10,8 +9,7 @@ const { actor } = await testApp()
 const someone = await actor()
 const reader = await actor({ permissions: ['listings.read'] })
 const limited = await actor({ rateLimit: 1 })
-const service = await startService(testEnvironment())
-afterAll(() => service.stop())
+const [service] = sharedServices()
 
 test.each(['POST /v1/users', 'DELETE /sandbox'])(
   '%s without a key gets 401, whatever the size of its body',

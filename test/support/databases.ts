@@ -4,6 +4,7 @@ import { afterAll, inject, onTestFinished, TestRunner } from 'vitest'
 import { readConfig } from '../../src/core/config.ts'
 import { compose } from '../../src/process/wiring.ts'
 import { environmentOf } from './environment.ts'
+import { stopServicesOn } from './processes.ts'
 
 /** Databases of this worker that are not in use. */
 const free: string[] = []
@@ -36,6 +37,7 @@ export async function ownDatabase(): Promise<string> {
   const name = free.pop()
   const own = name ?? nameOfNext()
   onScopeEnd(async () => {
+    await stopServicesOn(own)
     await empty(own)
     free.push(own)
   })

@@ -13,6 +13,21 @@ const translated = { BUN_RUNTIME_TRANSPILER_CACHE_PATH: join(tmpdir(), 'partner-
 /** The project folder. */
 export const root = new URL('../..', import.meta.url).pathname
 
+/**
+ * The services that this process has started and that still run, with the addresses of their databases. A test that
+ * fails leaves its services behind. Without this, they would hold the leases of the tests that come after it in the same
+ * database, which would then fail as well, and outlive the run.
+ */
+const running = new Map<ServiceProcess, string>()
+process.once('exit', () => {
+  for (const { pid } of running.keys()) process.kill(pid, 'SIGKILL')
+})
+
+/** Stops the services that still use a database. */
+export async function stopServicesOn(database: string): Promise<void> {
+  for (const [service, mongodbUrl] of running) if (mongodbUrl.includes(`/${database}?`)) await service.stop()
+}
+
 /** A separate service process. */
 export interface ServiceProcess {
   url: string
@@ -74,6 +89,8 @@ export async function startService(
       return child.exited
     },
   }
+  running.set(service, environment.MONGODB_URL ?? '')
+  child.exited.then(() => running.delete(service))
   const deadline = Date.now() + 240_000
   while (!(await isReady(service.url))) {
     if (child.exitCode !== null || Date.now() > deadline)

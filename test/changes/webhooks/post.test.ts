@@ -322,6 +322,7 @@ test.concurrent('a connection that is reset after the head of a response loses n
 })
 
 test.concurrent('a body of up to 64 KiB is awaited for a second, so that its connection can be kept', async ({
+  expect,
   onTestFinished,
 }) => {
   const sockets = new Set<Socket>()
@@ -331,12 +332,20 @@ test.concurrent('a body of up to 64 KiB is awaited for a second, so that its con
     await Bun.sleep(200)
     socket.write('y'.repeat(65_536))
   })
-  for (const _ of Array(2)) {
+  const post = async () => {
     const { status, milliseconds } = await send(`http://127.0.0.1:${port}/`)
     // The duration ends with the head, because a slow body is not a slow response.
-    expect({ status, isHeadOnly: milliseconds < 200 }).toEqual({ status: 200, isHeadOnly: true })
+    return { status, isHeadOnly: milliseconds < 200 }
   }
-  expect(sockets.size).toBe(1)
+  const postTwice = async () => {
+    const first = await post()
+    const known = sockets.size
+    const second = await post()
+    return { first, second, isKept: sockets.size === known }
+  }
+  const expected = { status: 200, isHeadOnly: true }
+  // A busy machine may take so long over a head or a body that this must be tried again.
+  await expect.poll(postTwice).toEqual({ first: expected, second: expected, isKept: true })
 })
 
 test.concurrent('interim responses of more than 64 KiB in one piece fail the attempt, like a longer head', async ({

@@ -73,8 +73,10 @@ test('a late response does not shift the clock, because it may have been dated a
   const late = { getClient: () => ({ db: () => ({ command }) }) }
   const watch = new ClockWatch(late, service.live.log, () => Date.now() + 20_000)
   const ahead = () => Math.abs(watch.databaseNow().getTime() - Date.now())
+  const begun = performance.now()
   await watch.measure()
-  expect(ahead()).toBeLessThan(500)
+  // The clock may be off by as much as the response was late, which takes longer on a busy machine.
+  expect(ahead()).toBeLessThanOrEqual(performance.now() - begun)
   const before = ahead()
   await watch.measure()
   expect(Math.abs(ahead() - before)).toBeLessThan(100)

@@ -21,6 +21,9 @@ async function replace(processes: ServiceProcess[], index: number): Promise<void
 test('each finding opens one alarm and resolves it once while processes are killed', async (context) => {
   const { url, received } = startReceiver(context)
   const processes = await Promise.all([startService(environment), startService(environment)])
+  context.onTestFinished(async () => {
+    await Promise.all(processes.map((one) => one.stop()))
+  })
   const actor = await minter.actor()
   const { key } = actor
   const send = async (method: string, path: string, body?: object) => {
@@ -64,7 +67,6 @@ test('each finding opens one alarm and resolves it once while processes are kill
     resolved: new Set(idsOf('alarm.resolved')).size,
     isSame: [...new Set(idsOf('alarm.opened'))].every((one) => idsOf('alarm.resolved').includes(one)),
   }).toEqual({ opened: rounds, resolved: rounds, isSame: true })
-  await Promise.all(processes.map((one) => one.stop()))
 })
 
 function isAlive(pid: number): boolean {
