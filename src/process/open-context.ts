@@ -45,7 +45,8 @@ export async function openDatabase(
     // Building an index may take longer than the time limits allow.
     const unlimited = await openMongo(url, true)
     const changedIndexes = skipMigrations ? [] : await prepareDatabase(unlimited)
-    if (!noTimeouts) await unlimited.close()
+    // A connection that is only closed keeps its models of all collections.
+    if (!noTimeouts) await unlimited.destroy()
     const db = noTimeouts ? unlimited : await openMongo(url)
     return {
       db,

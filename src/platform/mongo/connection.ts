@@ -2,6 +2,7 @@ import mongoose, { type ClientSession, type Connection, mongo } from 'mongoose'
 import { serversOf } from '../../core/config.ts'
 import { majorityTimeoutMilliseconds } from '../time-limits.ts'
 import { makeReadsRepeatable } from './driver/repeated-reads.ts'
+import { serializeInFreshPages } from './driver/serializing.ts'
 import { decodeTextsQuickly } from './driver/texts.ts'
 
 export type Db = Connection
@@ -11,6 +12,7 @@ const defaultDatabase = 'partner'
 
 // Changes to the driver; driver/README.md lists all of them.
 decodeTextsQuickly()
+serializeInFreshPages()
 makeReadsRepeatable()
 
 /** Time limits for an operation to get a connection and to receive its response. */
