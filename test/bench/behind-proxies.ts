@@ -8,9 +8,6 @@ import { type ServiceProcess, startService } from '../support/processes.ts'
 import { startRedis } from '../support/redis.ts'
 import { withDataDir } from './measure.ts'
 
-/** How long the proxies hold each answer of MongoDB and of Redis, as a network does. */
-export const delayMilliseconds = Number(process.env.MILLISECONDS ?? 20)
-
 /** A checkout of the release before, whose service is measured beside this one. */
 const oldCheckout = process.env.OLD
 
@@ -45,8 +42,8 @@ export interface Side {
   startNoting(): void
   /** Returns the commands since. */
   noted(): Noted[]
-  /** Begins to hold the answers. */
-  startDelay(): void
+  /** Begins to hold each answer. */
+  startDelay(milliseconds: number): void
   stop(): Promise<void>
 }
 
@@ -113,8 +110,8 @@ async function startSide(
       noted = []
     },
     noted: () => [...noted],
-    startDelay() {
-      held = delayMilliseconds
+    startDelay(milliseconds) {
+      held = milliseconds
     },
     async stop() {
       await Promise.all(services.map((service) => service.stop()))

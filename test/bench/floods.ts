@@ -6,38 +6,54 @@ import { sender } from '../support/app.ts'
 import { before, type Noted, type Side, showsCommands, withSides } from './behind-proxies.ts'
 import type { Row } from './table.ts'
 
-const refusals = 300
+const requests = 300
 const smallLimit = 20
 const crowd = 20
 const provider = '/v1/integrations/provider_one'
 
+/** How long each answer is held, so that requests overlap. Redis would count as late with much more. */
+const delayMilliseconds = 5
+
 /** How many more commands a refused request may take than before, because a flood also meets work in the background. */
 const tolerance = 0.02
 
-/** Why the requests are refused. */
-type Reason = 'limit' | 'limit, filled elsewhere' | 'permission' | 'network'
+/** A flood on a busy machine is repeated if Redis was late and the process counted on its own. */
+const mostAttempts = 5
 
-/** A flood of requests that are all refused. */
+const reasons = [
+  'limit',
+  'limit, filled elsewhere',
+  'limit, reached meanwhile',
+  'permission',
+  'network',
+] as const
+
+/** Why the requests are refused. */
+type Reason = (typeof reasons)[number]
+
+/** A flood of requests that are refused. */
 interface Flood {
   reason: Reason
   request: 'feed page' | 'keyed booking'
   atOnce: number
 }
 
-/** What a refused request takes at the database. */
+/** Commands to the database for each refused request. */
 interface Cost {
-  /** Commands that requests cause themselves. */
+  /** Those of the requests themselves, except for the key's record. */
   own: number
-  /** Also those of the log of requests, of the use of keys and of everything else in the background. */
+  /** Reads of the key's record and of its host, which a process repeats every 5 s. */
+  record: number
+  /** All, also those for the log of requests and everything else in the background. */
   all: number
 }
 
 /** Counts the commands that refused requests cause at the database. */
 export function floods(): Promise<Row[]> {
   return withSides(2, async (sides) => {
-    for (const side of sides) side.startDelay()
+    for (const side of sides) side.startDelay(delayMilliseconds)
     const rows: Row[] = []
-    for (const reason of ['limit', 'limit, filled elsewhere', 'permission', 'network'] as const)
+    for (const reason of reasons)
       for (const request of ['feed page', 'keyed booking'] as const)
         for (const atOnce of [1, crowd]) rows.push(...(await rowsOf({ reason, request, atOnce }, sides)))
     return rows
@@ -52,49 +68,64 @@ async function rowsOf(flood: Flood, all: Side[]): Promise<Row[]> {
   return sides
     .filter(({ release }) => release === 'new')
     .map((side) => {
-      const { own, all } = costs.get(side) as Cost
-      const result = describe({ own, all })
-      const work = workOf(flood, side)
+      const cost = costs.get(side) as Cost
+      const row = { work: workOf(flood, side), result: describe(cost) }
       const old = before(sides, side)
-      if (!old) return { work, result }
+      if (!old) return row
       const earlier = costs.get(old) as Cost
       return {
-        work,
-        result: `${result}; before ${describe(earlier)}`,
+        ...row,
+        result: `${row.result}; before ${describe(earlier)}`,
         aim: '≤ before',
-        holds: own <= earlier.own + tolerance,
+        holds: cost.own <= earlier.own + tolerance,
       }
     })
 }
 
-/** Lets a flood come and returns the commands for each refused request. */
-async function costOf({ reason, request, atOnce }: Flood, side: Side): Promise<Cost> {
-  const { key, sendTo } = await openHost(reason, side)
-  // Both processes know the key before. The flood then meets the first one.
-  const status = isOfLimit(reason) ? 429 : 403
-  await sendTo(0, 'feed page', key)
-  await sendTo(1, 'feed page', key)
-  const filling = reason === 'limit, filled elsewhere' ? 1 : 0
-  if (isOfLimit(reason)) while ((await sendTo(filling, 'feed page', key)).status !== status);
+async function costOf(flood: Flood, side: Side): Promise<Cost> {
+  let sent = await sendFlood(flood, side)
+  for (let attempt = 1; attempt < mostAttempts && sent.accepted > acceptedOf(flood); attempt += 1)
+    sent = await sendFlood(flood, side)
+  const { refused, accepted, commands } = sent
+  if (accepted > acceptedOf(flood)) console.error(`${workOf(flood, side)}: ${accepted} were accepted`)
+  if (showsCommands) print(workOf(flood, side), side, commands)
+  const count = (isCounted: (command: Noted) => boolean) => commands.filter(isCounted).length / refused
+  return { own: count(isOwn), record: count(isOfRecord), all: count(() => true) }
+}
+
+/** Returns how many requests of a flood the key has room for. */
+function acceptedOf({ reason }: Flood): number {
+  return reason === 'limit, reached meanwhile' ? smallLimit - 1 : 0
+}
+
+/** Lets a flood meet the first process, after it has seen that the key has room. */
+async function sendFlood({ reason, request, atOnce }: Flood, side: Side) {
+  const sendTo = await openHost(reason, side)
+  await sendTo(0, 'feed page')
+  const filler = fillerOf(reason)
+  if (filler !== null) while ((await sendTo(filler, 'feed page')).status !== 429);
   side.startNoting()
   let sent = 0
   let refused = 0
   const client = async () => {
-    while (sent < refusals) {
+    while (sent < requests) {
       sent += 1
-      const response = await sendTo(0, request, key)
-      if (response.status === status) refused += 1
-      else if (!isOfLimit(reason)) throw new Error(`${request}: ${response.status} ${response.text}`)
+      const { status } = await sendTo(0, request)
+      if (status === (isOfLimit(reason) ? 429 : 403)) refused += 1
     }
   }
   await Promise.all(Array.from({ length: atOnce }, client))
   const commands = side.noted().filter(({ server }) => server === 'mongodb')
-  const own = commands.filter(isOfRequest)
-  if (showsCommands) print(workOf({ reason, request, atOnce }, side), side, own)
-  return { own: own.length / refused, all: commands.length / refused }
+  return { refused, accepted: sent - refused, commands }
 }
 
-/** Creates a host and a key that refuses requests for the reason. */
+/** Returns the process that first gets as many requests as the key has room for; null for none. */
+function fillerOf(reason: Reason): number | null {
+  if (reason === 'limit') return 0
+  return reason === 'limit, filled elsewhere' ? 1 : null
+}
+
+/** Creates a host and a key that refuses requests for the reason; returns a function that sends one to a process. */
 async function openHost(reason: Reason, { db, urls }: Side) {
   const email = `${crypto.randomUUID()}@example.com`
   const host = await createHost(db, systemClock, { name: 'Flood', email })
@@ -113,27 +144,24 @@ async function openHost(reason: Reason, { db, urls }: Side) {
     checkin_at: '2031-01-01',
     checkout_at: '2031-02-01',
   }
-  return {
-    key,
-    sendTo(process: number, request: Flood['request'], withKey: string) {
-      const send = sendToProcess[process] as ReturnType<typeof sender>
-      if (request === 'feed page') return send('GET', `${provider}/bookings`, { key: withKey })
-      const headers = { 'idempotency-key': crypto.randomUUID() }
-      return send('POST', '/v1/bookings', { key: withKey, body: stay, headers })
-    },
+  return (process: number, request: Flood['request']) => {
+    const send = sendToProcess[process] as ReturnType<typeof sender>
+    if (request === 'feed page') return send('GET', `${provider}/bookings`, { key })
+    const headers = { 'idempotency-key': crypto.randomUUID() }
+    return send('POST', '/v1/bookings', { key, body: stay, headers })
   }
 }
 
 function isOfLimit(reason: Reason): boolean {
-  return reason.startsWith('limit')
+  return reason !== 'permission' && reason !== 'network'
 }
 
-/** Collections on which the service works in the background. */
+/** Collections on which the service works in the background, such as on the use of keys. */
 const background = new Set([
   'alarms',
   'calendars',
   'certifications',
-  'key_addresses',
+  'keys',
   'leases',
   'outbox',
   'request_counts',
@@ -144,11 +172,13 @@ const background = new Set([
   'webhooks',
 ])
 
-function isOfRequest({ text }: Noted): boolean {
-  const [name, collection = ''] = text.split(' ')
-  // The use of a key is stored in the background, and its record is read by requests.
-  if (collection === 'keys') return name === 'find'
-  return !background.has(collection)
+function isOfRecord({ text }: Noted): boolean {
+  return text === 'find keys' || text === 'find hosts'
+}
+
+function isOwn(command: Noted): boolean {
+  const [, collection = ''] = command.text.split(' ')
+  return !isOfRecord(command) && !background.has(collection)
 }
 
 function workOf({ reason, request, atOnce }: Flood, { hasRedis }: Side): string {
@@ -163,6 +193,6 @@ function print(work: string, { release }: Side, commands: Noted[]): void {
     console.error(`${String(sent.length).padStart(6)} ${text}`)
 }
 
-function describe({ own, all }: Cost): string {
-  return `${own.toFixed(2)} of ${all.toFixed(2)} commands`
+function describe({ own, record, all }: Cost): string {
+  return `${own.toFixed(2)} (key ${record.toFixed(2)}, all ${all.toFixed(2)})`
 }

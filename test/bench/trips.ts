@@ -1,19 +1,13 @@
 import { systemClock } from '../../src/core/clock.ts'
 import { makeActor, sender, type TestResponse } from '../support/app.ts'
 import { allowedWithoutRedis, prepareTrips, type TripName, trips } from '../support/trips.ts'
-import {
-  before,
-  delayMilliseconds,
-  type Noted,
-  type Server,
-  type Side,
-  showsCommands,
-  withSides,
-} from './behind-proxies.ts'
+import { before, type Noted, type Server, type Side, showsCommands, withSides } from './behind-proxies.ts'
 import { median } from './measure.ts'
 import { startReferences } from './servers.ts'
 import type { Row } from './table.ts'
 
+/** How long the proxies hold each answer of MongoDB and of Redis, as a network does. */
+const delayMilliseconds = Number(process.env.MILLISECONDS ?? 20)
 /** The delay for which the aims are made. With a shorter one, computing takes a larger share. */
 const aimsDelay = 20
 
@@ -57,7 +51,7 @@ export function countTrips(): Promise<Row[]> {
   return withSides(1, async (sides) => {
     const requests = new Map<Side, Requests>()
     for (const side of sides) requests.set(side, await prepare(side))
-    for (const side of sides) side.startDelay()
+    for (const side of sides) side.startDelay(delayMilliseconds)
     const rows: Row[] = []
     for (const name of names) rows.push(...(await rowsOf(name, requests)))
     return wanted ? rows : [...rows, ...(await referenceRows(sides[0] as Side))]
