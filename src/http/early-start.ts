@@ -4,13 +4,13 @@ import type { KnownKey } from './context.ts'
  * A request that is begun while the rate limiter still decides on it, so that it waits for the limiter and for what it
  * reads at once rather than one after the other.
  *
- *     begin ──> the steps after admission run, up to their first effect ──> they wait for `admitted`
+ *     begin ──> the steps after admission run, up to their first effect ──> they wait for `admitted()`
  *        ├─ admit: the limiter allows it, and the key's record is the one that was assumed ──> they go on: the answer
  *        └─ give up: it is refused, or the key has changed ──> they end, and what they have read or thrown is thrown away
  *
  * Two things keep this invisible to clients. The steps are those of a request that is not begun early, and what they
  * return or throw is used where it belongs in their order, so a refusal comes in the order of decisions §1. And nothing
- * is changed, announced or noted before `admitted`: the pipeline and the writer wait for it themselves, and so does a
+ * is changed, announced or noted before `admitted()`: the pipeline and the writer wait for it themselves, and so does a
  * handler that does more than read.
  */
 export class EarlyStart<Answer> {
@@ -57,33 +57,32 @@ interface Begun<Answer> {
 
 /** Whether a request that was begun early has been admitted. */
 export class Admission {
-  /** Resolves once the request is admitted, and rejects if it is given up. */
-  readonly admitted: Promise<void>
-  private readonly decide: Pick<PromiseWithResolvers<void>, 'resolve' | 'reject'>
-  private isRefused = false
-  private isOpen = false
+  private outcome: 'admitted' | 'given up' | undefined
+  private waiting: PromiseWithResolvers<void> | undefined
 
-  constructor() {
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.admitted = promise
-    this.decide = { resolve, reject }
-    promise.catch(() => {})
+  /** Waits until the request is admitted; returns undefined if it already is. Rejects if the request is given up. */
+  wait(): Promise<void> | undefined {
+    if (this.outcome === 'admitted') return undefined
+    this.requireNotGivenUp()
+    // Most requests have nothing to wait for, so the promise is made only for those that do.
+    this.waiting ??= Promise.withResolvers()
+    return this.waiting.promise
   }
 
   open(): void {
-    this.isOpen = true
-    this.decide.resolve()
+    this.outcome = 'admitted'
+    this.waiting?.resolve()
   }
 
   refuse(): void {
-    if (this.isOpen) return
-    this.isRefused = true
-    this.decide.reject(new GivenUp())
+    if (this.outcome !== undefined) return
+    this.outcome = 'given up'
+    this.waiting?.reject(new GivenUp())
   }
 
   /** @throws GivenUp if the request was given up, so that nothing more is begun for it */
   requireNotGivenUp(): void {
-    if (this.isRefused) throw new GivenUp()
+    if (this.outcome === 'given up') throw new GivenUp()
   }
 }
 

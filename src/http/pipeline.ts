@@ -231,6 +231,8 @@ async function findCaller(
   }
 }
 
+const alreadyAdmitted = () => undefined
+
 /** A request whose caller is known. */
 interface Identified {
   caller: Caller
@@ -270,7 +272,7 @@ async function readInput(
     query,
     body: {},
     sent,
-    admitted: admission?.admitted,
+    admitted: admission ? () => admission.wait() : alreadyAdmitted,
   }
   if (!route.body) return accepted
   const unchecked = { caller, params, body: body ?? {}, now: app.clock(caller.ownerId) }
@@ -320,7 +322,7 @@ async function handle(route: Route, accepted: Accepted, visit: Visit | undefined
     if (typeof handler !== 'function') return handler.writer.answer(accepted, handler.answer)
     // Only a declared write says which of its steps has the first effect.
     // If this breaks: a refused request deletes what it names
-    if (isWrite(accepted.request)) await accepted.admitted
+    if (isWrite(accepted.request)) await accepted.admitted()
     return handler(accepted)
   }
   const answer = visit && isWrite(accepted.request) ? await visit.write(run, accepted.sent.body) : await run()

@@ -53,13 +53,14 @@ export interface Accepted<Params extends object = object, Query = unknown, Body 
   query: Query
   body: Body
   sent: RequestInput
-  /**
-   * Resolves once the request is admitted; undefined if it already is. A handler that changes, announces or notes
-   * anything, or looks at the headers of its response, waits for it first (`early-start.ts`). Rejects if the request is
-   * refused after all.
-   */
-  admitted: Promise<void> | undefined
+  admitted: Admitted
 }
+
+/**
+ * Resolves once the request is admitted, and rejects if it is refused after all (`early-start.ts`). A handler that changes,
+ * announces or notes anything, or looks at the headers of its response, waits for it first.
+ */
+export type Admitted = () => Promise<void> | undefined
 
 /** The parts of a request that a route's `check` and `current` get before the body is checked. */
 export interface Unchecked<Params extends object = object> {

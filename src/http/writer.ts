@@ -129,7 +129,7 @@ export class Writer<Input, Request, Result> {
     // A replay needs no preparation, and nobody may ever look at what it has thrown.
     preparing.catch(() => {})
     const earlier = await findStoredResponse(app.db, claim)
-    await request.admitted
+    await request.admitted()
     if (earlier && (await isKept(app, earlier))) return replay(request, earlier, fingerprints)
     try {
       return await this.writeAtTurn(request, answer, { preparing, claim })
@@ -159,7 +159,7 @@ export class Writer<Input, Request, Result> {
   ): Promise<Envelope> {
     preparing.catch(() => {})
     const repeated = await answer.repeated?.(request)
-    await request.admitted
+    await request.admitted()
     if (repeated == null) return this.writeAtTurn(request, answer, { preparing, claim: null })
     const response = answer.respond(request, repeated)
     request.set.status = response.status
@@ -175,7 +175,7 @@ export class Writer<Input, Request, Result> {
     const { ownerId } = request.caller
     const prepared = await preparing
     // If this breaks: a refused request creates a booking
-    await request.admitted
+    await request.admitted()
     await this.declared.ensure?.(this.app, ownerId, prepared)
     const respond = (result: Result) => answer.respond(request, result)
     const { result, response } = await this.takeTurn(ownerId, { prepared, respond, claim })

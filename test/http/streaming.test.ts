@@ -3,7 +3,11 @@ import { expect, test } from 'vitest'
 import { streamJson, UnreadResponses } from '../../src/http/answer/send.ts'
 
 const log = pino({ level: 'silent' })
-const context = () => ({ set: { headers: { 'x-request-id': 'r' } }, caller: { keyId: 1, isSandbox: false } })
+const context = () => ({
+  set: { headers: { 'x-request-id': 'r' } },
+  caller: { keyId: 1, isSandbox: false },
+  admitted: () => undefined,
+})
 
 /** Yields a JSON string of the given length in pieces of 100,000 characters; throws after `failAfter` characters. */
 async function* text(length: number, failAfter = Number.POSITIVE_INFINITY) {

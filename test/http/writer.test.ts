@@ -54,7 +54,7 @@ const newRequest = () => ({
   route: '/',
   params: {},
   set: { headers: {} },
-  admitted: undefined,
+  admitted: () => undefined,
 })
 
 test.each([

@@ -1,7 +1,7 @@
 import type { Watch, WatchEvent } from '../../host-clock/changes.ts'
 import { hasClock } from '../../host-clock/store.ts'
 import type { AppContext } from '../../http/context.ts'
-import type { Caller, RequestFacts } from '../../http/request.ts'
+import type { Admitted, Caller, RequestFacts } from '../../http/request.ts'
 import type { Slot } from '../../platform/slots.ts'
 import type { Feed, OwnerFilter } from '../feeds.ts'
 import type { Page } from './feed-page.ts'
@@ -14,8 +14,7 @@ interface WaitingRead<Row, Filter extends OwnerFilter> {
   request: Request
   facts: RequestFacts
   caller: Caller
-  /** Resolves once the request is admitted. */
-  admitted: Promise<void> | undefined
+  admitted: Admitted
   position: Position<Filter>
   /** `performance.now()` until which the request may be held. */
   deadline: number
@@ -47,13 +46,14 @@ export async function readOrHold<Row, Filter extends OwnerFilter>(
   waiting: WaitingRead<Row, Filter>,
 ): Promise<{ page: Page<Row>; isHeld: boolean }> {
   const { feed, request, facts, caller, admitted, position } = waiting
+  const reader = { ownerId: caller.ownerId, keyId: caller.keyId, admitted }
   const watch = app.changes.watch(caller.ownerId, feed.counter)
   let slot: Slot | null = null
   const free = () => slot?.free()
   try {
-    const page = await readWantedPage(app, feed, { ...caller, admitted }, position)
+    const page = await readWantedPage(app, feed, reader, position)
     if (page.rows.length > 0) return { page, isHeld: false }
-    await admitted
+    await admitted()
     slot = await app.heldRequests.take(facts, caller.keyId)
     if (!slot) return { page, isHeld: false }
     // From here on, a client that disconnects frees its slot immediately, even while a query is running.

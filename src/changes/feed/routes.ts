@@ -6,7 +6,7 @@ import { unstored } from '../../http/answer/send.ts'
 import { confirmKey } from '../../http/authorization.ts'
 import type { AppContext } from '../../http/context.ts'
 import { prefersPeek } from '../../http/input/prefer.ts'
-import type { Caller, RequestFacts } from '../../http/request.ts'
+import type { Admitted, Caller, RequestFacts } from '../../http/request.ts'
 import { routes } from '../../http/route.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { StoredBooking } from '../../stays/bookings/model.ts'
@@ -107,7 +107,7 @@ interface FeedRequest {
   facts: RequestFacts
   query: PositionQuery & { wait?: number }
   caller: Caller
-  admitted: Promise<void> | undefined
+  admitted: Admitted
   set: { headers: Record<string, string | number | undefined> }
 }
 
@@ -128,7 +128,15 @@ async function serve<Row, Filter extends OwnerFilter>(
   const mayWait = seconds > 0 && position.page.kind !== 'numbered'
   const { page, isHeld } = mayWait
     ? await readOrHold(app, { feed, request, facts, caller, admitted, position, deadline })
-    : { page: await readWantedPage(app, feed, { ...caller, admitted }, position), isHeld: false }
+    : {
+        page: await readWantedPage(
+          app,
+          feed,
+          { ownerId: caller.ownerId, keyId: caller.keyId, admitted },
+          position,
+        ),
+        isHeld: false,
+      }
   if (isHeld) {
     noteDelivery(app, feed, caller, page.rows[0])
     if (app.heldRequests.ending.aborted) set.headers.connection = 'close'
@@ -137,7 +145,7 @@ async function serve<Row, Filter extends OwnerFilter>(
   }
   const ahead = await aheadOf(app, feed, caller.ownerId, page)
   // If this breaks: a refused poll counts as having read the feed
-  await admitted
+  await admitted()
   // The client would take a 304 for the page that it knows, and never learn that nothing can follow.
   if (ahead) set.headers['cache-control'] = unstored
   if (!prefersPeek(request.headers) && !isFiltered(position)) noteRead(app, feed, caller, { page, ahead })

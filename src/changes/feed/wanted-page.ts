@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { AppContext } from '../../http/context.ts'
 import { skipOf } from '../../http/input/pagination.ts'
+import type { Admitted } from '../../http/request.ts'
 import type { Db } from '../../platform/mongo/connection.ts'
 import type { Feed, OwnerFilter } from '../feeds.ts'
 import { type Page, readPage } from './feed-page.ts'
@@ -12,8 +13,8 @@ import { totalOf } from './total.ts'
 interface PageReader {
   ownerId: number
   keyId: number
-  /** Resolves once the request is admitted; undefined if it already is. */
-  admitted?: Promise<void> | undefined
+  /** Absent if the request already is admitted. */
+  admitted?: Admitted
 }
 
 /**
@@ -119,7 +120,7 @@ class NumberedPages<Row, Filter extends OwnerFilter> {
       ends.set(name, known)
       return
     }
-    await this.caller.admitted
+    await this.caller.admitted?.()
     ends.set(name, await savePageEnd(this.db, this.ownerId, { page: name, version }, this.now))
   }
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { type DomainError, rateLimited } from '../../core/errors.ts'
 import { ByteBudget, collectGarbageOccasionally } from '../byte-budget.ts'
-import type { RequestFacts, ResponseSettings, Sent } from '../request.ts'
+import type { Admitted, RequestFacts, ResponseSettings, Sent } from '../request.ts'
 import { matches, strongTag } from './cached-content.ts'
 import { jsonContentType, type ResponseContext, requestIdOf } from './envelope.ts'
 
@@ -105,7 +105,7 @@ const maxBufferedBytes = 1024 * 1024
  */
 export async function streamJson(
   { unread, log }: { unread: UnreadResponses; log: Logger },
-  context: ResponseContext & { caller: { keyId: number }; admitted?: Promise<void> | undefined },
+  context: ResponseContext & { caller: { keyId: number }; admitted: Admitted },
   chunks: AsyncGenerator<string>,
 ): Promise<Response> {
   const { keyId } = context.caller
@@ -121,7 +121,7 @@ export async function streamJson(
     heldBytes += bytes.length
   }
   try {
-    await context.admitted
+    await context.admitted()
   } catch (error) {
     await chunks.return(undefined)
     throw error
