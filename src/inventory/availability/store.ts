@@ -53,9 +53,10 @@ export async function findRowsCovering(
   return inForce(await findWritten(db, session, coveringAny(ownerId, wanted)), wanted)
 }
 
-function coveringAny(ownerId: number, wanted: RoomTypeDays[]) {
+function coveringAny(ownerId: number, wanted: RoomTypeDays[]): object {
   const ranges = wanted.map(({ roomTypeIds, days }) => overlapping(ownerId, { $in: roomTypeIds }, days))
-  return { owner_id: ownerId, $or: ranges }
+  // The server plans a single range faster than a choice of one.
+  return ranges.length === 1 ? (ranges[0] as object) : { owner_id: ownerId, $or: ranges }
 }
 
 /** Returns the rows in force on the wanted days, by room type id. */
@@ -66,13 +67,15 @@ function inForce(written: StoredRow[], wanted: RoomTypeDays[]): Map<number, Avai
 }
 
 /** Documents of another collection that one statement reads along with rows. */
-export interface ReadAlong {
+export interface ReadAlong<Other> {
   collection: string
   /**
-   * Selects the documents; its first stage matches the owner. It may refer to `$$sequence` and `$$as_of`: every row that
-   * is read takes into account what was booked up to both of them.
+   * Selects the documents, and names the owner. An `$expr` may refer to `$$sequence` and `$$as_of`: every row that is read
+   * takes into account what was booked up to both of them.
    */
-  pipeline: object[]
+  filter: { owner_id: number; $expr?: object }
+  /** The fields to return. */
+  fields: Record<keyof Other, 1>
 }
 
 /**
@@ -83,9 +86,8 @@ export async function findRowsCoveringWith<Other>(
   db: Db,
   session: Session,
   { ownerId, wanted }: { ownerId: number; wanted: RoomTypeDays[] },
-  { collection, pipeline }: ReadAlong,
+  { collection, filter, fields }: ReadAlong<Other>,
 ): Promise<{ rows: Map<number, AvailabilityRow[]>; others: Other[] }> {
-  const block = { listing_id: '$listing_id', room_type_id: '$room_type_id', rows: '$rows' }
   const found = await availabilityBlockModel(db)
     .collection.aggregate<{ blocks?: AvailabilityBlock[]; other?: Other }>(
       [
@@ -93,7 +95,7 @@ export async function findRowsCoveringWith<Other>(
         {
           $group: {
             _id: null,
-            blocks: { $push: block },
+            blocks: { $push: '$$ROOT' },
             sequence: { $min: { $min: '$rows.sequence' } },
             as_of: { $min: { $min: '$rows.as_of' } },
           },
@@ -102,14 +104,15 @@ export async function findRowsCoveringWith<Other>(
           $lookup: {
             from: collection,
             let: { sequence: '$sequence', as_of: { $ifNull: ['$as_of', latestDate] } },
-            pipeline,
+            // The fields are picked below: the server plans a query with a projection twice.
+            pipeline: [{ $match: filter }],
             as: 'other',
           },
         },
         // One result for each document, because a single one could exceed the 16 MB of a document.
         { $unwind: { path: '$other', includeArrayIndex: 'index', preserveNullAndEmptyArrays: true } },
         // Only the first result has the rows.
-        { $project: { other: 1, blocks: { $cond: [{ $gt: ['$index', 0] }, '$$REMOVE', '$blocks'] } } },
+        { $project: { other: fields, blocks: { $cond: [{ $gt: ['$index', 0] }, '$$REMOVE', '$blocks'] } } },
       ],
       { session, batchSize },
     )

@@ -199,9 +199,10 @@ export async function closeErased(
   conversation: ConversationId,
   now: Date,
 ): Promise<void> {
-  const { collection } = conversationModel(db)
-  await collection.updateOne({ ...conversation, closed_at: null }, { $set: { closed_at: now } }, { session })
-  await collection.updateOne({ ...conversation, erased_at: null }, { $set: { erased_at: now } }, { session })
+  await setFields(conversationModel(db), session, [
+    { filter: { ...conversation, closed_at: null }, set: { closed_at: now } },
+    { filter: { ...conversation, erased_at: null }, set: { erased_at: now } },
+  ])
 }
 
 /** Returns up to `limit` of a conversation's messages that have not been erased yet, ordered by id. */
