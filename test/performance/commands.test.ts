@@ -43,6 +43,9 @@ const stay = {
 for (let count = 0; count < 5; count += 1) await actor.send('POST', '/v1/bookings', { body: stay })
 const { body: feed } = await actor.send('GET', `${provider}/bookings?per_page=2`)
 const last = (await actor.send('GET', `${provider}/bookings`)).body.data.Bookings.at(-1)
+/** Another host, which has read all that there is. */
+const upToDate = await service.actor()
+for (const path of ['bookings', 'messages']) await upToDate.send('GET', `${provider}/${path}`)
 const bookingId = last.booking_id
 
 /**
@@ -256,6 +259,7 @@ const requests: [name: string, budget: number, send: () => Promise<{ status: num
   ['GET /v1/key', 0, () => actor.send('GET', '/v1/key')],
   // With those on the key, on webhooks and on counts of requests, at most eight (decisions §29).
   ['GET /v1/health', 5, () => actor.send('GET', '/v1/health')],
+  ['GET /v1/health of a host without news', 3, () => upToDate.send('GET', '/v1/health')],
 ]
 
 test.each(requests)('%s sends at most %i commands to the database', async (_, budget, send) => {

@@ -6,6 +6,8 @@ export interface RelayedCommand {
   /** Such as `find` or `commitTransaction`. */
   name: string
   collection: unknown
+  /** The owner that the command names in its filter; undefined if it names none. */
+  ownerId: number | undefined
   /** Names the transaction that the command belongs to; null outside of transactions. */
   transaction: string | null
 }
@@ -82,5 +84,6 @@ function commandOf(frame: Buffer): RelayedCommand | null {
   const [name, collection] = Object.entries(command)[0] as [string, unknown]
   const isInTransaction = command.autocommit === false
   const transaction = isInTransaction ? `${command.lsid.id.toString('hex')} ${command.txnNumber}` : null
-  return { name, collection, transaction }
+  const filter = command.filter ?? command.query ?? command.updates?.[0]?.q
+  return { name, collection, ownerId: filter?.owner_id, transaction }
 }
