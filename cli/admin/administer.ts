@@ -15,8 +15,8 @@ import { inAmbientTransaction } from '../../src/platform/mongo/turns/ambient-tra
 import { type OpenOptions, openDatabase } from '../../src/process/open-context.ts'
 import { flag, option } from '../shared/command.ts'
 import { UsageError } from '../shared/errors.ts'
-import { type Columns, printList } from '../shared/output.ts'
-import { drawingStream } from '../shared/streams.ts'
+import { drawingStream } from '../shared/package-streams.ts'
+import { type Columns, printList } from '../shared/table.ts'
 import { parseLimit, printUpTo } from '../shared/values.ts'
 
 /** The resources available to an administrator's command. */
