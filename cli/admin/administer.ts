@@ -15,8 +15,8 @@ import { inAmbientTransaction } from '../../src/platform/mongo/turns/ambient-tra
 import { type OpenOptions, openDatabase } from '../../src/process/open-context.ts'
 import { flag, option } from '../shared/command.ts'
 import { UsageError } from '../shared/errors.ts'
-import { type Columns, printList } from '../shared/output.ts'
-import { drawingStream } from '../shared/streams.ts'
+import { drawingStream } from '../shared/package-streams.ts'
+import { type Columns, printList } from '../shared/table.ts'
 import { parseLimit, printUpTo } from '../shared/values.ts'
 
 /** The resources available to an administrator's command. */
@@ -70,8 +70,8 @@ export function withSoundClock<T>(work: (administration: Administration) => Prom
   })
 }
 
-/** Options for writing a command's audit entry. */
-export interface Recording {
+/** How a command's audit entry is written, and what follows. */
+export interface Recording<T> {
   /**
    * `wrap`: the entry is written in the same transaction as the action. `caller`: the action itself calls
    * `inAuditedTransaction`, or calls `record` in its own transaction. `upfront`: the entry is written before an action
@@ -80,6 +80,8 @@ export interface Recording {
   record?: 'wrap' | 'caller' | 'upfront'
   /** Reason for the action, in the administrator's words. */
   reason?: string | null
+  /** What follows once the action is committed, such as announcing it to the running processes. */
+  afterwards?: (administration: Administration, done: T) => Promise<void>
 }
 
 /** Maximum length of a reason, in characters. */
@@ -134,7 +136,7 @@ export async function administer<T>(
   action: string,
   target: string,
   work: (act: Act) => Promise<T>,
-  { record = 'wrap', reason: why = null }: Recording = {},
+  { record = 'wrap', reason: why = null, afterwards }: Recording<T> = {},
 ): Promise<T> {
   return withSoundClock(async (administration) => {
     const { db, clock } = administration
@@ -148,7 +150,9 @@ export async function administer<T>(
       })
     const act: Act = { ...administration, record: write, inAuditedTransaction: together }
     if (record === 'upfront') await write(null, null)
-    return record === 'wrap' ? together(null, () => work(act)) : work(act)
+    const done = record === 'wrap' ? await together(null, () => work(act)) : await work(act)
+    await afterwards?.(administration, done)
+    return done
   })
 }
 

@@ -13,7 +13,8 @@ import {
 import { readSchemaState } from '../../src/platform/mongo/server/schema-version.ts'
 import { sandboxDatabase } from '../../src/sandbox/store.ts'
 import { command, flag } from '../shared/command.ts'
-import { note, print, showFindings, table } from '../shared/output.ts'
+import { note, print } from '../shared/output.ts'
+import { showFindings, table } from '../shared/table.ts'
 import { confirm, withDatabase, yesArgument } from './administer.ts'
 import { afterRestore, backup, restore } from './backups.ts'
 

@@ -20,7 +20,8 @@ import type { StoredUser } from '../../src/stays/users/model.ts'
 import { findUserIfAny, findUserOfAnyHost, findUsersByEmail } from '../../src/stays/users/store.ts'
 import { command, flag, option, requiredOption } from '../shared/command.ts'
 import { UsageError } from '../shared/errors.ts'
-import { jsonText, note, print, printList } from '../shared/output.ts'
+import { jsonText, note, print } from '../shared/output.ts'
+import { printList } from '../shared/table.ts'
 import { parseId } from '../shared/values.ts'
 import {
   type Act,

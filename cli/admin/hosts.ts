@@ -1,7 +1,6 @@
 import { defineCommand } from 'citty'
 import type { Host } from '../../src/access/hosts/model.ts'
 import { createHost, listHosts, setHostSuspended, updateHost } from '../../src/access/hosts/store.ts'
-import type { ApiKey } from '../../src/access/keys/model.ts'
 import { findKeysOfHost } from '../../src/access/keys/store.ts'
 import { toTimestamp, toTimestampOrNull } from '../../src/core/clock.ts'
 import { command, option, positional, requiredOption } from '../shared/command.ts'
@@ -9,13 +8,14 @@ import { UsageError } from '../shared/errors.ts'
 import { print, record } from '../shared/output.ts'
 import { afterArgument, limitArgument, parseId } from '../shared/values.ts'
 import {
+  type Act,
+  type Administration,
   administer,
   confirm,
   printEntries,
   readEmail,
   readReason,
   reasonArgument,
-  withDatabase,
   yesArgument,
 } from './administer.ts'
 import { announceKeys, readNewName, turnOffWebhooks } from './key-options.ts'
@@ -70,10 +70,8 @@ const update = command({
       email: args.email === undefined ? undefined : readAddress(args.email),
     }
     if (!values.name && !values.email) throw new UsageError('Give --name or --email')
-    const host = await administer('hosts update', `host ${args.host}`, ({ db }) =>
-      updateHost(db, args.host, values),
-    )
-    await announce(host)
+    const work = ({ db }: Act) => updateHost(db, args.host, values)
+    const host = await administer('hosts update', `host ${args.host}`, work, { afterwards: announce })
     print(args, toRecord(host), record)
   },
 })
@@ -88,13 +86,12 @@ const suspend = command({
   async run({ args }) {
     const reason = readReason(args.reason)
     await confirm(args, `All keys of the host ${args.host} will be refused.`)
-    const host = await administer(
-      'hosts suspend',
-      `host ${args.host}`,
-      ({ db, clock }) => setHostSuspended(db, args.host, clock()),
-      { reason },
-    )
-    await turnOffWebhooks(await announce(host))
+    const work = ({ db, clock }: Act) => setHostSuspended(db, args.host, clock())
+    const afterwards = async (app: Administration, suspended: Host) => {
+      await announce(app, suspended)
+      await turnOffWebhooks(app, await findKeysOfHost(app.db, suspended.id))
+    }
+    const host = await administer('hosts suspend', `host ${args.host}`, work, { reason, afterwards })
     print(args, toRecord(host), record)
   },
 })
@@ -104,19 +101,15 @@ const resume = command({
   examples: ['partnerctl hosts resume 7'],
   args: hostArgument,
   async run({ args }) {
-    const host = await administer('hosts resume', `host ${args.host}`, ({ db }) =>
-      setHostSuspended(db, args.host, null),
-    )
-    await announce(host)
+    const work = ({ db }: Act) => setHostSuspended(db, args.host, null)
+    const host = await administer('hosts resume', `host ${args.host}`, work, { afterwards: announce })
     print(args, toRecord(host), record)
   },
 })
 
-/** Announces a host's change to the running processes, which cache the host with each key. Returns the host's keys. */
-async function announce({ id }: Host): Promise<ApiKey[]> {
-  const keys = await withDatabase(({ db }) => findKeysOfHost(db, id))
-  await announceKeys(keys)
-  return keys
+/** Announces a host's change to the running processes, which cache the host with each key. */
+async function announce(app: Administration, { id }: Host): Promise<void> {
+  await announceKeys(app, await findKeysOfHost(app.db, id))
 }
 
 /** @throws UsageError for a malformed or too long address */

@@ -8,7 +8,8 @@ import { keyStatus } from '../../src/access/keys/status.ts'
 import { type MintedKey, revokeKey } from '../../src/access/keys/store.ts'
 import { turnOffForKeys } from '../../src/changes/webhooks/turn-off.ts'
 import { toTimestampOrNull } from '../../src/core/clock.ts'
-import { rateLimitBounds, readConfig } from '../../src/core/config.ts'
+import { rateLimitBounds } from '../../src/core/config.ts'
+import { announceKeyChange } from '../../src/host-clock/change-store.ts'
 import { parseNetwork } from '../../src/http/input/client-address.ts'
 import { normalizePermissions, permissions } from '../../src/http/permissions.ts'
 import type { Db } from '../../src/platform/mongo/connection.ts'
@@ -18,7 +19,7 @@ import { openRateLimiter } from '../../src/process/open-context.ts'
 import { positional } from '../shared/command.ts'
 import { ChecksFailedError, UsageError } from '../shared/errors.ts'
 import { note, print, record } from '../shared/output.ts'
-import { type Administration, withDatabase } from './administer.ts'
+import type { Administration } from './administer.ts'
 
 /** Argument that identifies the key a command acts on. */
 export const keyArgument = {
@@ -223,24 +224,33 @@ export function showRecord(args: { json?: boolean | undefined }, key: ApiKey): v
 }
 
 /**
- * Notifies the running processes that keys have changed. If Redis is not used or is down, the processes notice the
- * change within five seconds anyway.
+ * Notifies the running processes that keys have changed: those that reach Redis through Redis, the others through the
+ * database. If one of them does not respond, the processes notice the change within five seconds anyway.
  */
-export async function announceKeys(keys: ApiKey[]): Promise<void> {
-  const config = readConfig(process.env, ['MONGODB_URL'])
-  if (!config.redisUrl || keys.length === 0) return
+export async function announceKeys(
+  { db, config }: Pick<Administration, 'db' | 'config'>,
+  keys: ApiKey[],
+): Promise<void> {
+  if (keys.length === 0) return
+  const hostIds = new Set(keys.map(({ host_id }) => host_id))
+  await announceKeyChange(db, [...hostIds]).catch((error) => {
+    note(`The database did not take the announcement (${error.message}): ${noticedLater}`)
+  })
+  if (!config.redisUrl) return
   try {
     const rateLimiter = await openRateLimiter(config)
     const announcing = keys.map(({ id }) => rateLimiter.invalidate(rateLimitName(id)))
     await Promise.all(announcing).finally(() => rateLimiter.close())
   } catch (error) {
     const why = isRefusal((error as Error).message) ? (error as Error).message : 'Redis does not respond'
-    note(`${why}: running processes will notice within 5 s`)
+    note(`${why}: ${noticedLater}`)
   }
 }
 
+const noticedLater = 'running processes will notice within 5 s'
+
 /** Turns off the webhooks of keys that can no longer be used. */
-export async function turnOffWebhooks(keys: ApiKey[]): Promise<void> {
+export async function turnOffWebhooks(app: Administration, keys: ApiKey[]): Promise<void> {
   const ids = keys.map(({ id }) => id)
-  await withDatabase((app) => turnOffForKeys({ ...app, environment: { name: 'live' } }, ids))
+  await turnOffForKeys({ ...app, environment: { name: 'live' } }, ids)
 }

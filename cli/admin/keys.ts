@@ -93,7 +93,7 @@ const rotate = command({
   async run({ args }) {
     const overlapSeconds = parseDuration(args.overlap)
     const target = `key ${readKeyName(args.key)}`
-    const work = async ({ db, clock, inAuditedTransaction }: Act) => {
+    const work = async ({ db, clock, inAuditedTransaction }: Act): Promise<ApiKey> => {
       const { previous, ...minted } = await inAuditedTransaction(null, () => addSecret(db, args.key))
       const { id } = minted.record
       const previousExpiresAt = new Date(clock().getTime() + overlapSeconds * 1000)
@@ -105,7 +105,8 @@ const rotate = command({
       await endSecrets(db, id, previous, previousExpiresAt)
       return minted.record
     }
-    await announceKeys([await administer('keys rotate', target, work, { record: 'caller' })])
+    const afterwards = (app: Administration, key: ApiKey) => announceKeys(app, [key])
+    await administer('keys rotate', target, work, { record: 'caller', afterwards })
     adviseToSave()
   },
 })
@@ -173,8 +174,9 @@ const update = command({
     if (Object.keys(values).length === 0)
       throw new UsageError('Give --name, --permission, --expires, --rate-limit or --allow-from')
     const target = `key ${readKeyName(args.key)}`
-    const key = await administer('keys update', target, ({ db }) => updateKey(db, args.key, values))
-    await announceKeys([key])
+    const key = await administer('keys update', target, ({ db }) => updateKey(db, args.key, values), {
+      afterwards: (app, changed) => announceKeys(app, [changed]),
+    })
     showRecord(args, key)
   },
 })
@@ -196,9 +198,12 @@ function keyCommand(name: string, { description, change, endsKey = false }: KeyC
       const target = `key ${readKeyName(args.key)}`
       const reason = readReason(args.reason)
       if (name === 'revoke') await confirm(args, `The ${target} will be revoked for good.`)
-      const key = await administer(`keys ${name}`, target, (act) => change(act, args.key), { reason })
-      if (endsKey) await turnOffWebhooks([key])
-      await announceKeys([key])
+      const afterwards = async (app: Administration, key: ApiKey) => {
+        await announceKeys(app, [key])
+        if (endsKey) await turnOffWebhooks(app, [key])
+      }
+      const work = (act: Act) => change(act, args.key)
+      const key = await administer(`keys ${name}`, target, work, { reason, afterwards })
       showRecord(args, key)
     },
   })

@@ -8,7 +8,8 @@ import { type SwitchContext, turnOff } from '../../src/changes/webhooks/turn-off
 import { toTimestamp } from '../../src/core/clock.ts'
 import { toVersion } from '../../src/host-clock/format.ts'
 import { command, option, positional } from '../shared/command.ts'
-import { print, printList, record } from '../shared/output.ts'
+import { print, record } from '../shared/output.ts'
+import { printList } from '../shared/table.ts'
 import { limitArgument, parseId } from '../shared/values.ts'
 import { printEntries, readReason, reasonArgument, withDatabase, withSoundClock } from './administer.ts'
 

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { drawingStream } from '../shared/streams.ts'
+import { drawingStream } from '../shared/package-streams.ts'
 
 /** Asks a question on the terminal and hides what is typed. Returns undefined if the user cancels. */
 export async function askSecret(question: string): Promise<string | undefined> {

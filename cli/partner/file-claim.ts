@@ -1,10 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { isMissingFile, reasonOf } from '../shared/file-errors.ts'
 import { type ProcessIdentity, stateOf, thisProcess } from './process-identity.ts'
+import { sha256 } from './sha256.ts'
 
 /**
  * Claims to files that one process at a time may change: the profiles, and a poll's state file. Without them, the later
@@ -99,7 +99,7 @@ const pauseMilliseconds = { least: 5, most: 50 } as const
  */
 export async function claimFile(file: string, waitMilliseconds = collisionMilliseconds): Promise<Claim> {
   const folder = dirname(resolve(file))
-  const prefix = prefixOf(file)
+  const prefix = await prefixOf(file)
   const deadline = performance.now() + waitMilliseconds
   try {
     for (;;) {
@@ -120,9 +120,9 @@ async function pause(): Promise<void> {
 }
 
 /** Returns what the names of all claims to a file start with; its length does not depend on the file's name. */
-function prefixOf(file: string): string {
-  const hash = createHash('sha256').update(basename(file)).digest('hex').slice(0, 12)
-  return `.claim-${hash}-`
+async function prefixOf(file: string): Promise<string> {
+  const hash = await sha256(basename(file))
+  return `.claim-${hash.slice(0, 12)}-`
 }
 
 /** Ends the names of files that are no claims yet, or no longer. */
@@ -162,7 +162,7 @@ interface OwnClaim {
 
 /** Makes a claim, which other processes see once it is complete. */
 async function makeClaim(folder: string, prefix: string): Promise<OwnClaim> {
-  const id = randomBytes(8).toString('hex')
+  const id = Buffer.from(crypto.getRandomValues(new Uint8Array(8))).toString('hex')
   const name = `${prefix}${id}`
   const path = join(folder, name)
   const content = `${JSON.stringify({ id, ...thisProcess })}\n`

@@ -1,4 +1,4 @@
-import { getSystemErrorMap } from 'node:util'
+import { builtIn } from './built-in.ts'
 
 /**
  * Returns why a file could not be used, in words such as `permission denied`. The error's own message is made for
@@ -6,7 +6,10 @@ import { getSystemErrorMap } from 'node:util'
  */
 export function reasonOf(error: unknown): string {
   const { errno, message } = error as NodeJS.ErrnoException
-  const [, words] = getSystemErrorMap().get(errno ?? 0) ?? []
+  const [, words] =
+    builtIn('node:util')
+      .getSystemErrorMap()
+      .get(errno ?? 0) ?? []
   return words ?? message
 }
 

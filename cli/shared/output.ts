@@ -1,7 +1,5 @@
-import { stripVTControlCharacters } from 'node:util'
 import type { ArgsDef } from 'citty'
-import Table from 'cli-table3'
-import { ChecksFailedError } from './errors.ts'
+import { builtIn } from './built-in.ts'
 import { OutputError, standardError, standardOutput } from './streams.ts'
 
 /** Prints the value as one JSON document with `--json`, otherwise as human-readable text from `render`. */
@@ -25,7 +23,7 @@ export function noteIfPossible(text: string): void {
 
 /** Prints the command's own text; its colours are kept only on a terminal. */
 export function show(text: string): void {
-  standardOutput.write(`${standardOutput.isTerminal ? text : stripVTControlCharacters(text)}\n`)
+  standardOutput.write(`${standardOutput.isTerminal ? text : withoutSequences(text)}\n`)
 }
 
 /**
@@ -36,93 +34,12 @@ export function printLine(line: string): Promise<void> {
   return standardOutput.writeInTurn(`${line}\n`)
 }
 
-const plainBorders = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: '  ',
-}
-
-const gap = 2
-const narrowest = 6
-
-/**
- * The columns of a table, keyed by title. A column shows the named field or the function's result; null is shown as
- * `-`.
- */
-export type Columns<Row> = Record<string, (keyof Row & string) | ((row: Row) => string | number | null)>
-
-/** Renders rows in columns with headings; on a terminal, the widest columns shrink until the table fits. */
-export function table<Row>(rows: readonly Row[], columns: Columns<Row>): string {
-  const head = Object.keys(columns)
-  const lines = rows.map((row) =>
-    Object.values(columns).map((column) => (typeof column === 'function' ? column(row) : row[column])),
-  )
-  const cells = [head, ...lines].map((line) => line.map((cell) => visible(String(cell ?? '-'))))
-  const widths = head.map((_, column) => Math.max(...cells.map((line) => line[column]?.length ?? 0)))
-  const room = (standardOutput.columns ?? Number.POSITIVE_INFINITY) - gap * (head.length - 1)
-  while (widths.reduce((sum, width) => sum + width, 0) > room && Math.max(...widths) > narrowest) {
-    widths[widths.indexOf(Math.max(...widths))] = Math.max(...widths) - 1
-  }
-  const style = { head: [], border: [], 'padding-left': 0, 'padding-right': 0 }
-  const out = new Table({ head, chars: plainBorders, style, colWidths: widths })
-  out.push(...cells.slice(1))
-  return out
-    .toString()
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n')
-}
-
-/** Prints a list: one JSON document with `--json`, otherwise a table. */
-export function printList<Row>(
-  args: { json?: boolean | undefined },
-  rows: readonly Row[],
-  columns: Columns<Row>,
-): void {
-  print(args, rows, () => table(rows, columns))
-}
-
 /** Renders a record with a name and a value on each line. */
 export function record(fields: Record<string, string | number | null>): string {
   // Names are escaped too, because some records show another server's fields unchanged.
   const cells = Object.entries(fields).map(([name, value]) => [visible(name), visible(String(value ?? '-'))])
   const width = Math.max(...cells.map(([name = '']) => name.length))
   return cells.map(([name = '', value]) => `${name.padEnd(width)}  ${value}`).join('\n')
-}
-
-/** The result of one check. */
-export interface CommandFinding {
-  check: string
-  state: 'ok' | 'warning' | 'failed'
-  detail: string
-  /** Exit code if the check has failed, 1 by default. */
-  code?: number
-}
-
-/** Shows findings, and makes the command fail with `verdict` if any check has failed. */
-export function showFindings(
-  args: { json?: boolean | undefined },
-  findings: CommandFinding[],
-  verdict: (failed: string[]) => string,
-): void {
-  const shown = findings.map(({ check, state, detail }) => ({ check, state, detail }))
-  printList(args, shown, { CHECK: 'check', STATE: 'state', DETAIL: 'detail' })
-  const failed = findings.filter(({ state }) => state === 'failed')
-  if (failed.length === 0) return
-  const code = failed.find((finding) => finding.code)?.code
-  throw new ChecksFailedError(verdict(failed.map(({ check }) => check)), code)
 }
 
 /** Argument of commands that run until they are stopped and therefore cannot print a single JSON document. */
@@ -141,12 +58,18 @@ const unescaped = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 /** Returns text on one line without control characters, safe for a table or a CSV cell (decisions §15). */
 export function visible(text: string): string {
-  return stripVTControlCharacters(text).replace(anyControl, ' ')
+  return withoutSequences(text).replace(anyControl, ' ')
 }
 
 /** Returns text without control characters other than line breaks, safe for a terminal. */
 export function visibleLines(text: string): string {
-  return stripVTControlCharacters(text).replace(controlWithinLine, ' ')
+  return withoutSequences(text).replace(controlWithinLine, ' ')
+}
+
+/** Returns text without the sequences that control a terminal, each of which begins with one of two characters. */
+function withoutSequences(text: string): string {
+  if (!text.includes('\u001b') && !text.includes('\u009b')) return text
+  return builtIn('node:util').stripVTControlCharacters(text)
 }
 
 /** Serializes to JSON without control characters; `JSON.stringify` does not escape those from U+007F upwards. */

@@ -1,7 +1,6 @@
 import { constants, fstatSync, readFileSync, statSync, write, writeSync } from 'node:fs'
-import { Writable } from 'node:stream'
-import { isatty } from 'node:tty'
-import { getSystemErrorMap, promisify } from 'node:util'
+import { setTimeout } from 'node:timers/promises'
+import { builtIn } from './built-in.ts'
 
 /**
  * Owns the output of the command line. Nothing else in `cli/` writes to standard output or standard error.
@@ -18,7 +17,7 @@ export class OutputError extends Error {
   readonly isReaderGone: boolean
 
   constructor(streamName: string, { code, errno = 0, message }: NodeJS.ErrnoException) {
-    const [, reason = message] = getSystemErrorMap().get(errno) ?? []
+    const [, reason = message] = builtIn('node:util').getSystemErrorMap().get(errno) ?? []
     super(`Cannot write to ${streamName}: ${reason}`)
     this.isReaderGone = code === 'EPIPE'
   }
@@ -26,9 +25,6 @@ export class OutputError extends Error {
 
 /** How long a write pauses if a reader is slow and the stream was opened as non-blocking. */
 const retryMilliseconds = 10
-
-const writeSoon = promisify(write)
-const pause = promisify(setTimeout)
 
 /** An output stream of the process. After its first failed write, nothing more is written to it. */
 export class OutputStream {
@@ -42,7 +38,12 @@ export class OutputStream {
   ) {}
 
   get isTerminal(): boolean {
-    return isatty(this.descriptor)
+    try {
+      // A pipe or a file is none, and most commands that are started often write to one.
+      return fstatSync(this.descriptor).isCharacterDevice() && builtIn('node:tty').isatty(this.descriptor)
+    } catch {
+      return false
+    }
   }
 
   /** Width of the terminal in characters; undefined without a terminal, or if the terminal does not report it. */
@@ -115,11 +116,10 @@ export class OutputStream {
     for (let rest = Buffer.from(text); rest.length > 0; ) {
       if (this.failure) throw this.failure
       try {
-        const { bytesWritten } = await writeSoon(this.descriptor, rest)
-        rest = rest.subarray(bytesWritten)
+        rest = rest.subarray(await writeSoon(this.descriptor, rest))
       } catch (error) {
         this.requireRetryable(error)
-        await pause(retryMilliseconds)
+        await setTimeout(retryMilliseconds)
       }
     }
   }
@@ -133,33 +133,12 @@ export class OutputStream {
   }
 }
 
+/** Returns the number of bytes that were written. */
+function writeSoon(descriptor: number, bytes: Buffer): Promise<number> {
+  return new Promise((resolve, reject) => {
+    write(descriptor, bytes, (error, written) => (error ? reject(error) : resolve(written)))
+  })
+}
+
 export const standardOutput = new OutputStream('standard output', 1)
 export const standardError = new OutputStream('standard error', 2)
-
-/** Returns a stream for protocol messages, which are written to standard output one after the other. */
-export function messageStream(): Writable {
-  return new Writable({
-    decodeStrings: false,
-    write: (text: string, _, done) => void standardOutput.writeInTurn(text).then(() => done(), done),
-  })
-}
-
-/**
- * Returns a stream for what packages draw on the terminal, such as progress bars and questions. They write whenever
- * they like, so no caller could catch a failed write: the process ends at once.
- */
-export function drawingStream(): Writable {
-  const draw = (text: string, _: BufferEncoding, done: () => void) => {
-    try {
-      standardError.write(text)
-    } catch {
-      process.exit(1)
-    }
-    done()
-  }
-  const stream = new Writable({ decodeStrings: false, write: draw })
-  return Object.defineProperties(stream, {
-    isTTY: { get: () => standardError.isTerminal },
-    columns: { get: () => standardError.columns },
-  })
-}

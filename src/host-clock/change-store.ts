@@ -13,9 +13,18 @@ export async function findClocks(db: Db, hostIds: number[]): Promise<HostClock[]
 
 const clocksPerQuery = 1000
 
-/** A change to a host's clock: counters that moved, a release of the host's held requests, or the clock's deletion. */
+/**
+ * A change to a host's clock: counters that moved, a release of the host's held requests, an announcement that the host
+ * or its keys have changed, or the clock's deletion.
+ */
 export type ClockChange =
-  | { ownerId: number; gone: false; isRelease: boolean; clock: Partial<Record<Counter, number>> }
+  | {
+      ownerId: number
+      gone: false
+      isRelease: boolean
+      isKeyChange: boolean
+      clock: Partial<Record<Counter, number>>
+    }
   | { ownerId: number; gone: true }
 
 /** Makes all processes respond to the requests that they hold for a host, whether or not anything has changed. */
@@ -23,12 +32,22 @@ export async function releaseHeld(db: Db, ownerId: number): Promise<void> {
   await hostClockModel(db).collection.updateOne({ _id: ownerId }, { $inc: { released: 1 } })
 }
 
+/**
+ * Tells all processes that a host, or keys of it, have changed. The change must have been acknowledged before, so that a
+ * process which reads the records after this announcement sees it.
+ */
+export async function announceKeyChange(db: Db, hostIds: number[]): Promise<void> {
+  await hostClockModel(db).collection.updateMany({ _id: { $in: hostIds } }, { $inc: { key_changes: 1 } })
+}
+
 /** A stream of changes to all hosts' clocks. Each change has been acknowledged by a majority. */
 export interface ClockStream {
-  /** Opens the stream and returns the next change, or null if there is none yet. */
+  /**
+   * Waits up to two seconds for the next change, and returns null if there is none. The first call opens the stream.
+   *
+   * @throws Error if the stream has ended
+   */
   tryNext(): Promise<ClockChange | null>
-  /** Waits for the next change. */
-  next(): Promise<ClockChange>
   close(): Promise<void>
 }
 
@@ -44,9 +63,11 @@ export function watchClocks(db: Db): ClockStream {
   return {
     async tryNext() {
       const event = await stream.tryNext()
-      return event ? toChange(event) : null
+      if (event) return toChange(event)
+      // The driver would go on returning null at once, without asking the server.
+      if (stream.closed) throw new Error('The change stream has ended')
+      return null
     },
-    next: async () => toChange(await stream.next()),
     close: () => stream.close(),
   }
 }
@@ -54,7 +75,7 @@ export function watchClocks(db: Db): ClockStream {
 interface ClockEvent {
   operationType: 'update' | 'replace' | 'delete'
   documentKey: { _id: number }
-  updateDescription?: { updatedFields: Partial<HostClock> & { released?: number } }
+  updateDescription?: { updatedFields: Partial<HostClock> }
   fullDocument?: HostClock
 }
 
@@ -66,5 +87,8 @@ function toChange({ operationType, documentKey, updateDescription, fullDocument 
     ...(last === undefined ? {} : { last }),
     ...(messages_last === undefined ? {} : { messages_last }),
   }
-  return { ownerId, gone: false, isRelease: updateDescription?.updatedFields.released !== undefined, clock }
+  const { released, key_changes } = updateDescription?.updatedFields ?? {}
+  const isRelease = released !== undefined
+  const isKeyChange = key_changes !== undefined
+  return { ownerId, gone: false, isRelease, isKeyChange, clock }
 }

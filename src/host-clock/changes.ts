@@ -12,13 +12,14 @@ const reopenEveryMilliseconds = 4000
 const closeMilliseconds = 2000
 
 /**
- * Reports changes to hosts' data. All watchers and followers share one change stream on the hosts' clocks, which opens
- * when the first of them is added. A reported change has been acknowledged by a majority, so a subsequent query sees
- * it.
+ * Reports changes to hosts' data. All watchers, followers and listeners share one change stream on the hosts' clocks,
+ * which opens when the first of them is added. A reported change has been acknowledged by a majority, so a subsequent
+ * query sees it.
  */
 export class HostChanges implements Changes {
   private readonly watchers = new Map<string, Set<(movement: WatchEvent) => void>>()
   private readonly followers = new Set<(ownerId: number | 'any') => void>()
+  private readonly listeners = new Set<StreamListener>()
   /** The last known clocks of watched hosts, by host id. */
   private readonly known = new Map<number, Partial<HostClock>>()
   private stream: ClockStream | undefined
@@ -61,6 +62,11 @@ export class HostChanges implements Changes {
     return { end: () => this.followers.delete(tell) }
   }
 
+  listen(listener: StreamListener): void {
+    this.running ??= withTrace(undefined, () => this.run())
+    this.listeners.add(listener)
+  }
+
   async close(): Promise<void> {
     this.closed = true
     this.pause.resolve()
@@ -72,26 +78,41 @@ export class HostChanges implements Changes {
   private async run(): Promise<void> {
     for (let failures = 0; !this.closed; failures += 1) {
       try {
-        this.stream = watchClocks(this.db)
+        const stream = watchClocks(this.db)
+        this.stream = stream
         // This call opens the stream. `readWatchedClocks()` then finds earlier changes to watched clocks.
-        const first = await this.stream.tryNext()
+        const first = await this.hear(stream)
         this.isLive = true
         await this.readWatchedClocks()
         this.notifyFollowers('any')
         if (first) this.notify(first)
         failures = 0
-        while (!this.closed) this.notify(await this.stream.next())
+        while (!this.closed) {
+          const change = await this.hear(stream)
+          if (change) this.notify(change)
+        }
       } catch (error) {
         if (this.closed) return
         if (this.isLive || failures === 0)
           this.log.warn({ error: String(error) }, 'The change stream broke: polling every few seconds')
         this.isLive = false
+        for (const listener of this.listeners) listener.lost()
         await this.stream?.close().catch(() => {})
         await this.readWatchedClocks().catch(() => {})
         const pause = failures > 0 ? reopenEveryMilliseconds : reopenSoonMilliseconds
         await Promise.race([Bun.sleep(pause), this.pause.promise])
       }
     }
+  }
+
+  /** Waits for the stream's next answer, and tells the listeners of it before anything else happens. */
+  private async hear(stream: ClockStream): Promise<ClockChange | null> {
+    const change = await stream.tryNext()
+    for (const listener of this.listeners) {
+      if (change && !change.gone && change.isKeyChange) listener.keysChanged()
+      listener.heard()
+    }
+    return change
   }
 
   private notify(change: ClockChange): void {
@@ -155,10 +176,22 @@ export interface Watch {
   end(): void
 }
 
+/** Listens to the change stream itself, whichever hosts its changes are of. */
+export interface StreamListener {
+  /** The stream has answered, which it does every two seconds at the latest, even if nothing has changed. */
+  heard(): void
+  /** A host, or keys of it, have changed. */
+  keysChanged(): void
+  /** The stream broke. What is announced until it is heard again may be missed. */
+  lost(): void
+}
+
 /** Reports changes to hosts' data. */
 export interface Changes {
   /** Watches a host's bookings (`last`) or messages. A caller that reads the data after this call misses no change. */
   watch(ownerId: number, counter: Counter): Watch
   /** Calls `tell` with each changed host's id, or `any` if a change may have been missed, until `end` is called. */
   follow(tell: (ownerId: number | 'any') => void): { end(): void }
+  /** Tells a listener of the stream's answers, for as long as the process runs. */
+  listen(listener: StreamListener): void
 }

@@ -23,6 +23,8 @@ const fields = {
   calendars_at: field.momentOrNull,
   /** Number of times that the host's held requests were released; see `releaseHeld()`. */
   released: { type: Number, default: 0 } as Field<number>,
+  /** Number of times that a change of the host or of its keys was announced; see `announceKeyChange()`. */
+  key_changes: { type: Number, default: 0 } as Field<number>,
 }
 
 /** One host's clock, which orders the host's changes. */

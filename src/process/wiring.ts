@@ -1,5 +1,6 @@
 import { keyActivityStorage } from '../access/keys/activity-store.ts'
 import { KeyAuthorizer } from '../access/keys/authorizer.ts'
+import { KeyChanges } from '../access/keys/key-changes.ts'
 import { UsageTracker } from '../access/keys/usage.ts'
 import { RequestJournal } from '../access/requests/journal.ts'
 import { ActivityTracker } from '../activity/tracker.ts'
@@ -109,6 +110,7 @@ async function composeOn(
   rateLimiter.measure((seconds) => metrics.observeHit(seconds))
   const journal = new RequestJournal(db, log, (entries) => metrics.countDropped(entries))
   const changes = new HostChanges(db, log)
+  const keyChanges = new KeyChanges(changes)
   const shared = { db, liveDb: db, clock, clockWatch, config, secrets, changes, log, metrics, rateLimiter }
   const webhooks = new WebhookWorker({ ...shared, environment: { name: 'live' } })
   const readingPlaces = newReadingPlaces()
@@ -126,7 +128,7 @@ async function composeOn(
     readingPlaces,
     checkPlaces: newCheckPlaces(),
     unread: new UnreadResponses(),
-    authorizer: new KeyAuthorizer(db, rateLimiter, config.rateLimitPerMinute),
+    authorizer: new KeyAuthorizer({ db, rateLimiter, keyChanges }, config.rateLimitPerMinute),
     usage,
     activity,
     journal,

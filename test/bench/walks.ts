@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { node, servedFile } from '../support/command-line.ts'
 import { partnerctl } from '../support/processes.ts'
 import { median, medianMilliseconds, timed, withDataDir } from './measure.ts'
 import type { BenchServers } from './servers.ts'
@@ -65,13 +66,22 @@ export async function walks(servers: BenchServers): Promise<Row[]> {
     atMost({
       work: 'feed poll --once, nothing new',
       ratio: idle.poll / idle.request,
-      limit: 3,
+      limit: 2,
       of: 'a program that only fetches',
+    }),
+    atMost({
+      work: 'the same with the file that partners get, in Node',
+      ratio: idle.served / idle.requestInNode,
+      limit: 1.3,
+      of: 'a program that only fetches, in Node',
     }),
   ]
 }
 
-/** Returns the milliseconds that a poll at the end of the feed and a program that sends one request take. */
+/**
+ * Returns the milliseconds that a poll at the end of the feed and a program that sends one request take: from the
+ * installation in Bun, and the file that partners get in Node.
+ */
 function idlePolls(servers: BenchServers) {
   const { large, url } = servers
   return withDataDir(async (directory) => {
@@ -79,7 +89,15 @@ function idlePolls(servers: BenchServers) {
     await poll()
     const path = `${url}/v1/integrations/provider_one/bookings?updated_after=2100-01-01`
     const script = `await (await fetch('${path}', { headers: { 'x-api-key': '${large.key}' } })).json()`
-    return medianMilliseconds({ poll, request: () => Bun.$`${process.execPath} -e ${script}`.quiet() }, 15)
+    const { environment, args } = pollOf(servers, directory)
+    const file = await servedFile()
+    const works = {
+      poll,
+      request: () => Bun.$`${process.execPath} -e ${script}`.quiet(),
+      served: () => Bun.$`${node} ${file} ${args}`.env(environment).quiet(),
+      requestInNode: () => Bun.$`${node} --input-type=module -e ${script}`.quiet(),
+    }
+    return medianMilliseconds(works, 15)
   })
 }
 
@@ -99,10 +117,16 @@ async function walkByPage(read: (query: string) => Promise<Page>): Promise<void>
 }
 
 /** Returns a function that runs a poll with its checkpoint in a folder. */
-function poller({ large, url }: BenchServers, directory: string) {
-  const environment = { PARTNER_BASE_URL: url, PARTNER_API_KEY: large.key, HOME: directory }
-  const args = ['feed', 'poll', '--once', '--output', 'ndjson', '--state', join(directory, 'state')]
+function poller(servers: BenchServers, directory: string) {
+  const { environment, args } = pollOf(servers, directory)
   return () => partnerctl(args, environment)
+}
+
+function pollOf({ large, url }: BenchServers, directory: string) {
+  return {
+    environment: { PARTNER_BASE_URL: url, PARTNER_API_KEY: large.key, HOME: directory },
+    args: ['feed', 'poll', '--once', '--output', 'ndjson', '--state', join(directory, 'state')],
+  }
 }
 
 /** Runs a poll that starts without a checkpoint and prints every change. */

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { root } from '../support/processes.ts'
 
@@ -9,31 +10,57 @@ const files = [
   ...readdirSync(partners).map((name) => join(partners, name)),
 ]
 
-/** Returns the packages that a file loads, except packages that are imported only when a command needs them. */
-async function packagesOf(file: string): Promise<Set<string>> {
+/** What files load when they are imported, except what is imported only when a command needs it. */
+interface Loaded {
+  /** Packages and modules of the runtime. */
+  packages: Set<string>
+  /** Our own files, below the project folder. */
+  files: Set<string>
+}
+
+async function loadedBy(...entrypoints: string[]): Promise<Loaded> {
   const packages = new Set<string>()
-  const watch = {
-    name: 'watch',
-    setup(build: Bun.PluginBuilder) {
-      build.onResolve({ filter: /^[^./]/ }, ({ kind, path }) => {
-        if (kind !== 'dynamic-import' && path !== file) packages.add(path)
-        return path === file ? undefined : { path, external: true }
-      })
-      build.onResolve({ filter: /^\./ }, ({ kind, path }) =>
-        kind === 'dynamic-import' ? { path, external: true } : undefined,
-      )
-    },
+  const files = new Set<string>()
+  const scanner = new Bun.Transpiler({ loader: 'ts' })
+  const visit = async (file: string): Promise<void> => {
+    if (files.has(relative(root, file))) return
+    files.add(relative(root, file))
+    if (file.endsWith('.json')) return
+    const text = (await readFile(file, 'utf8')).replace(/^#!.*/, '')
+    for (const { kind, path } of scanner.scanImports(text)) {
+      if (kind === 'dynamic-import') continue
+      if (path.startsWith('.')) await visit(resolve(dirname(file), path))
+      else packages.add(path)
+    }
   }
-  await Bun.build({ entrypoints: [file], target: 'bun', plugins: [watch] })
-  return packages
+  for (const file of entrypoints) await visit(file)
+  return { packages, files }
 }
 
 test('no command of a partner loads the packages of the database, which take longer than the command', async () => {
-  const loaded = await Promise.all(files.map(packagesOf))
+  const loaded = await Promise.all(files.map(async (file) => (await loadedBy(file)).packages))
   expect(loaded.flatMap((packages) => [...packages])).toContain('citty')
   for (const [index, packages] of loaded.entries())
     expect({
       file: files[index],
       loaded: ['mongoose', 'mongodb', 'ioredis'].filter((name) => packages.has(name)),
     }).toEqual({ file: files[index], loaded: [] })
+})
+
+/** Cron jobs start a poll each minute, and most of them find nothing. Starting takes longer than the poll itself. */
+test('a poll loads few files, and of packages and modules of the runtime only what every poll needs', async () => {
+  const { packages, files } = await loadedBy(join(root, 'cli/main.ts'), join(partners, 'poll.ts'))
+  expect([...packages].sort()).toEqual([
+    'citty',
+    'node:events',
+    'node:fs',
+    'node:fs/promises',
+    'node:module',
+    'node:os',
+    'node:path',
+    'node:stream/consumers',
+    'node:timers/promises',
+  ])
+  expect([...files].filter((file) => !/^(cli|client\/src)\//.test(file))).toEqual(['package.json'])
+  expect(files.size).toBeLessThanOrEqual(49)
 })

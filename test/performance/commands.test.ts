@@ -14,7 +14,8 @@ import { listenToTransactions } from '../support/transactions.ts'
 
 /**
  * The most commands that each request may send to the database, counted by the driver's own monitor, so that no extra
- * command goes unnoticed. Redis runs as in production, because without it every request reads its key's record.
+ * command goes unnoticed. Redis runs as in production. What a request without Redis asks about its key is counted in
+ * `test/access/keys/key-changes.test.ts`.
  */
 const url = await ownDatabase()
 const database = databaseNameOf(url)

@@ -9,15 +9,29 @@ export async function startMongoRelay(url: string) {
   const { hostname, port } = new URL(url)
   const clients = new Set<Socket>()
   let isDeaf = false
+  /** Clients whose connection passes nothing on, without being closed. */
+  const silent = new Set<Socket>()
+  /** Clients that have opened a change stream. */
+  const streaming = new Set<Socket>()
+  /** What the server has sent while its answers are held; null if they are not. */
+  let held: { client: Socket; bytes: string | Buffer }[] | null = null
   const server = createServer((client) => {
     const upstream = connect(Number(port), hostname)
     clients.add(client)
-    client.on('data', (bytes) => void upstream.write(bytes))
-    upstream.on('data', (bytes) => void client.write(bytes))
+    client.on('data', (bytes) => {
+      if (bytes.includes('$changeStream')) streaming.add(client)
+      if (!silent.has(client)) upstream.write(bytes)
+    })
+    upstream.on('data', (bytes) => {
+      if (silent.has(client)) return
+      if (held) held.push({ client, bytes })
+      else client.write(bytes)
+    })
     for (const socket of [client, upstream]) {
       socket.on('error', () => {})
       socket.on('close', () => {
         clients.delete(client)
+        streaming.delete(client)
         client.destroy()
         upstream.destroy()
       })
@@ -36,6 +50,22 @@ export async function startMongoRelay(url: string) {
     goDeaf() {
       isDeaf = true
       for (const client of clients) client.pause()
+    },
+    /** Holds the server's answers back, until `release` is called. */
+    hold() {
+      held = []
+    },
+    /** True once an answer that contains this text is held. */
+    holds: (text: string) => held?.some(({ bytes }) => bytes.includes(text)) ?? false,
+    release() {
+      const kept = held ?? []
+      held = null
+      for (const { client, bytes } of kept) client.write(bytes)
+    },
+    /** Passes on nothing more of the connections that have opened a change stream, and leaves them open. */
+    silenceStreams() {
+      for (const client of streaming) silent.add(client)
+      return streaming.size
     },
     /** Closes all connections, `reset` with a reset as the system does for a process that was killed. */
     breakAll(how: 'close' | 'reset') {

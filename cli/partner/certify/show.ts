@@ -1,6 +1,7 @@
 import junit from 'junit-report-builder'
 import type { Schemas } from '../../../client/src/index.ts'
-import { record, table, visible } from '../../shared/output.ts'
+import { record, visible } from '../../shared/output.ts'
+import { table } from '../../shared/table.ts'
 
 type Certification = Schemas['Certification']
 

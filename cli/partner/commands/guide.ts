@@ -1,7 +1,8 @@
 import { command } from '../../shared/command.ts'
 import { UsageError } from '../../shared/errors.ts'
-import { print, printList, show } from '../../shared/output.ts'
+import { print, show } from '../../shared/output.ts'
 import { standardOutput } from '../../shared/streams.ts'
+import { printList } from '../../shared/table.ts'
 import { type Chapter, readChapters } from '../guide/chapters.ts'
 import { markdownForTerminal } from '../guide/terminal.ts'
 

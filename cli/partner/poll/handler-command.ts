@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
+import { builtIn } from '../../shared/built-in.ts'
 import type { Item, PolledFeed } from './feeds.ts'
 
 /**
@@ -75,6 +76,7 @@ interface HandlerCall {
 
 /** Runs a handler and returns its exit code, which is 128 + n if the signal n ended it. */
 async function runHandler({ command, input, environment, output }: HandlerCall): Promise<number> {
+  const { spawn } = builtIn('node:child_process')
   const child = spawn('sh', ['-c', command], {
     stdio: ['pipe', output === 'stdout' ? 1 : 2, 2],
     env: environment,

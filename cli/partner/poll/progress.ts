@@ -1,5 +1,3 @@
-import { drawingStream } from '../../shared/streams.ts'
-
 /** Shows the progress of a long sync. */
 export interface Progress {
   /** Records that `handled` changes are done and `left` remain. */
@@ -21,6 +19,7 @@ export async function openProgress(isShown: boolean, items: string, verb = 'Sync
   if (!isShown) return silent
   // Loading the package takes longer than an entire poll that finds no changes.
   const { SingleBar } = await import('cli-progress')
+  const { drawingStream } = await import('../../shared/package-streams.ts')
   const bar = new SingleBar({
     format: `${verb} {bar} {percentage}% | {value} of {total} ${items} | {rate}/s | {left} left`,
     stream: drawingStream(),

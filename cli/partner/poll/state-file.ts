@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, renameSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile, readlink, realpath } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -16,6 +15,7 @@ import {
   NoClaimError,
 } from '../file-claim.ts'
 import { requireStateFolder, stateFolder } from '../folders.ts'
+import { sha256 } from '../sha256.ts'
 
 /**
  * The poll that a state file belongs to. A file must not be used for another feed, address, account or filter, because
@@ -77,7 +77,7 @@ export async function openCheckpoint(
   followed: FollowedFeed,
   { path, since }: { path?: string | undefined; since?: string | undefined },
 ): Promise<Checkpoint> {
-  const named = path ?? join(requireStateFolder(), defaultName(followed))
+  const named = path ?? join(requireStateFolder(), await defaultName(followed))
   await mkdir(dirname(named), { recursive: true }).catch((error) => {
     throw cannotWrite(named, error)
   })
@@ -147,17 +147,17 @@ async function targetOf(file: string): Promise<string> {
 export async function readCheckpoint(followed: FollowedFeed): Promise<string | undefined> {
   const folder = stateFolder()
   if (folder === undefined) return undefined
-  return (await readState(join(folder, defaultName(followed))))?.version
+  return (await readState(join(folder, await defaultName(followed))))?.version
 }
 
 /**
  * Returns a name derived from the address, the account and the filters, so two accounts in one home directory never
  * share a state file.
  */
-function defaultName({ feed, root, account, filters }: FollowedFeed): string {
+async function defaultName({ feed, root, account, filters }: FollowedFeed): Promise<string> {
   const identity = JSON.stringify([root, account, filters])
-  const hash = createHash('sha256').update(identity).digest('hex').slice(0, 16)
-  return `${feed ?? 'feed'}-${hash}.json`
+  const hash = await sha256(identity)
+  return `${feed ?? 'feed'}-${hash.slice(0, 16)}.json`
 }
 
 function requireSameFeed(file: string, state: State, { feed, root, account, filters }: FollowedFeed): void {

@@ -6,6 +6,7 @@ import type { Db } from '../../platform/mongo/connection.ts'
 import { minuteMilliseconds, type RateLimiter } from '../../platform/rate-limiter.ts'
 import type { Host } from '../hosts/model.ts'
 import { findHost } from '../hosts/store.ts'
+import type { KeyChanges } from './key-changes.ts'
 import { KnownRoom } from './known-room.ts'
 import type { ApiKey, KeySecret } from './model.ts'
 import { hashApiKey, isWellFormedApiKey } from './secret.ts'
@@ -17,15 +18,15 @@ interface CachedKey {
   secret: KeySecret
   host: Host
   readAt: number
-  /** The key's latest announced revision when the record was read; null if no revision was known. */
+  /** The latest revision that was known before the record was read; null if none was known. */
   revision: string | null
   /** What is known of the room in each of the key's rate limits, since the record was read. */
   rooms: Record<RateWindow, KnownRoom>
 }
 
 /**
- * Maximum age at which a cached record is trusted. A command that runs without Redis may change a key without
- * announcing the change.
+ * Maximum age at which a cached record is trusted, whatever is announced: a change may be made without being announced,
+ * and an announcement may be late. So a change is effective within this time (decisions §3).
  */
 const staleAfterMilliseconds = 5000
 /** Maximum number of records that a process caches. With more keys in use, those unused for longest are read again. */
@@ -37,20 +38,31 @@ const lookUpPauseMilliseconds = 1000
 /** Maximum number of requests per minute to the routes about the key itself (decisions §18). */
 const insightLimit = 60
 
+/** What a {@link KeyAuthorizer} needs. */
+interface Sources extends Pick<AppContext, 'db' | 'rateLimiter'> {
+  /** Tells of changes to keys while Redis does not. */
+  keyChanges: Pick<KeyChanges, 'revision'>
+}
+
 /**
- * Authorizes requests by API key. For a cached key, this takes one round trip to the rate limiter and usually no
- * database query.
+ * Authorizes requests by API key. For a cached key, this takes one round trip to the rate limiter, none without Redis,
+ * and usually no database query.
  */
 export class KeyAuthorizer implements Authorizer {
   private readonly cached: LRUCache<string, CachedKey>
   private readonly lookUps = new Map<string, Promise<CachedKey>>()
+  private readonly db: Db
+  private readonly rateLimiter: RateLimiter
+  private readonly keyChanges: Sources['keyChanges']
 
   constructor(
-    private readonly db: Db,
-    private readonly rateLimiter: RateLimiter,
+    { db, rateLimiter, keyChanges }: Sources,
     private readonly defaultLimit: number,
     max = maxCachedKeys,
   ) {
+    this.db = db
+    this.rateLimiter = rateLimiter
+    this.keyChanges = keyChanges
     this.cached = new LRUCache({ max })
   }
 
@@ -74,8 +86,9 @@ export class KeyAuthorizer implements Authorizer {
     const decision = await deciding
     room.end(decision, limit)
     const isRefused = !decision.allowed || whyUnusable(cached, now) !== null
-    if (!isCurrent(cached, decision.revision, now, isRefused))
-      cached = await this.readAgain(cached, hash, now, decision.revision)
+    const revision = decision.revision ?? this.keyChanges.revision()
+    if (!isCurrent(cached, revision, now, isRefused))
+      cached = await this.readAgain(cached, hash, now, revision)
     requireUsable(cached, now)
     return { ...decision, key: cached.key, host: cached.host, limit, window }
   }
@@ -100,34 +113,43 @@ export class KeyAuthorizer implements Authorizer {
       .then((may) => {
         // The key may be valid, and a 401 would make the client give up.
         if (!may) throw rateLimited(lookUpPauseMilliseconds)
-        return this.read(hash, now, null)
+        return this.read(hash, now, { revision: null })
       })
       .finally(() => this.lookUps.delete(hash))
     this.lookUps.set(hash, lookUp)
     return lookUp
   }
 
-  private async find(hash: string): Promise<Found> {
+  /** @param hostId the host of the key, if it is known; it is then read at the same time */
+  private async find(hash: string, hostId?: number): Promise<Found> {
+    // Only the second read counts if this one fails, because the key decides what the request is told.
+    const known = hostId === undefined ? null : findHost(this.db, hostId).catch(() => null)
     const key = await findKeyByHash(this.db, hash)
     const secret = key?.secrets.find((candidate) => candidate.hash === hash)
     if (!key || !secret) throw authError('API key is invalid')
-    return { key, secret, host: await findHost(this.db, key.host_id) }
+    const host = (await known) ?? (await findHost(this.db, key.host_id))
+    return { key, secret, host }
   }
 
   /** Reads a record again. If it was only old and has not changed, the room in its limits is still known. */
   private async readAgain(
-    { revision: known, rooms }: CachedKey,
+    { key, revision: known, rooms }: CachedKey,
     hash: string,
     now: Date,
     revision: string | null,
   ): Promise<CachedKey> {
-    const cached = await this.read(hash, now, revision)
+    const cached = await this.read(hash, now, { revision, hostId: key.host_id })
     if (revision !== null && revision === known) cached.rooms = rooms
     return cached
   }
 
-  private async read(hash: string, now: Date, revision: string | null): Promise<CachedKey> {
-    const { key, secret, host } = await this.find(hash)
+  /** Reads a key's record and caches it with the revision that was known before. */
+  private async read(
+    hash: string,
+    now: Date,
+    { revision, hostId }: { revision: string | null; hostId?: number },
+  ): Promise<CachedKey> {
+    const { key, secret, host } = await this.find(hash, hostId)
     const cached: CachedKey = {
       key,
       secret,
@@ -162,9 +184,9 @@ function limitOf({ rate_limit }: ApiKey, defaultLimit: number): number {
 }
 
 /**
- * Returns true if a cached record is recent enough to authorize or refuse a request. While changes cannot be announced,
- * a cached record must not allow a request, so the record is read again. A fresh cached record may still refuse a
- * request, so that a flood of refused requests does not reach the database.
+ * Returns true if a cached record is recent enough to authorize or refuse a request. While changes are not announced, a
+ * cached record must not allow a request, so the record is read again. A fresh cached record may still refuse a request,
+ * so that a flood of refused requests does not reach the database.
  */
 function isCurrent(cached: CachedKey, revision: string | null, now: Date, isRefused: boolean): boolean {
   if (!isFresh(cached, now)) return false
@@ -172,7 +194,8 @@ function isCurrent(cached: CachedKey, revision: string | null, now: Date, isRefu
 }
 
 function isFresh({ readAt }: CachedKey, now: Date): boolean {
-  return now.getTime() - readAt < staleAfterMilliseconds
+  // A record from the future was read before the clock was set back.
+  return Math.abs(now.getTime() - readAt) < staleAfterMilliseconds
 }
 
 type Found = Pick<CachedKey, 'key' | 'secret' | 'host'>
