@@ -5,7 +5,7 @@ import type { SandboxContext } from '../sandbox/sandbox-context.ts'
 import type { Bounds } from './course/cases.ts'
 import { advance, sweepRecords } from './engine.ts'
 import type { Certification } from './model.ts'
-import { findAllRunning, setNextUnlessPlayed } from './store.ts'
+import { anyRunning, anyUnswept, findAllRunning, setNextUnlessPlayed } from './store.ts'
 
 const leaseMilliseconds = 10_000
 /**
@@ -19,8 +19,6 @@ const pauseFactor = 10
  * hours.
  */
 const checksSkippedAfterFailure = 10
-/** Number of polling intervals skipped after a round that found no running certification. */
-const checksSkippedWhenIdle = 4
 /** Maximum number of certifications advanced concurrently. Advancing more would slow down requests. */
 const maxConcurrent = 8
 
@@ -41,12 +39,13 @@ export class CertificationLeader {
       name: 'certifications',
       intervalMilliseconds: bounds.checkInterval,
       leaseMilliseconds,
-      skippedWhenIdle: checksSkippedWhenIdle,
+      shownBy: [anyRunning, anyUnswept(() => app.clockWatch.databaseNow())],
+      // The lease also shows that a service is using the database.
+      keepsLease: true,
       failureMessage: 'Cannot advance the certifications',
       runRound: () => this.advanceAll(),
     })
     this.rounds.start()
-    // The lease also shows that a service is using the database, so it is taken immediately.
     this.rounds.wake()
   }
 

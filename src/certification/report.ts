@@ -1,5 +1,4 @@
 import { Elysia } from 'elysia'
-import { SignJWT } from 'jose'
 import packageJson from '../../package.json' with { type: 'json' }
 import { findKeyById } from '../access/keys/store.ts'
 import { DomainError } from '../core/errors.ts'
@@ -41,6 +40,7 @@ export async function reportOf(
     contract: packageJson.version,
     certification: { ...rest, cases: cases.map(({ request_ids: _, ...one }) => one) },
   }
+  const { SignJWT } = await import('jose')
   return new SignJWT(claims)
     .setProtectedHeader({ alg: algorithm, kid, typ: 'JWT' })
     .setIssuer(config.publicUrl)

@@ -1,6 +1,7 @@
 import { notFound } from '../core/errors.ts'
 import { keepNewest } from '../platform/mongo/collections.ts'
 import type { Db } from '../platform/mongo/connection.ts'
+import type { WorkSource } from '../platform/mongo/turns/work-watch.ts'
 import { type Certification, certificationModel, type Next } from './model.ts'
 
 /** Number of ended certifications that are kept for each key. */
@@ -50,6 +51,17 @@ export function listAllCertifications(
 /** Returns a key's running certification, or null. */
 export function findRunning(db: Db, keyId: number): Promise<Certification | null> {
   return certificationModel(db).findOne({ key_id: keyId, status: 'running' }).lean()
+}
+
+/** Shows that a certification is running. */
+export const anyRunning: WorkSource = {
+  model: certificationModel,
+  filter: () => ({ status: 'running' }),
+}
+
+/** Shows that records of late requests are to be deleted. */
+export function anyUnswept(now: () => Date): WorkSource {
+  return { model: certificationModel, filter: () => ({ sweep_at: { $lte: now() } }) }
 }
 
 /** Returns all running certifications. */

@@ -6,6 +6,7 @@ import type { IdSource } from '../core/sequences.ts'
 import type { Changes } from '../host-clock/changes.ts'
 import type { ClockWatch } from '../platform/mongo/clock-watch.ts'
 import type { Db } from '../platform/mongo/connection.ts'
+import type { WorkWatch } from '../platform/mongo/turns/work-watch.ts'
 import type { OutboxWorker } from '../platform/outbox/worker.ts'
 import type { Places } from '../platform/outgoing/places.ts'
 import type { RateDecision, RateLimiter } from '../platform/rate-limiter.ts'
@@ -47,6 +48,7 @@ export interface AppContext {
   webhooks: Webhooks
   calendars: Calendars
   clockWatch: ClockWatch
+  workWatch: Pick<WorkWatch, 'add'>
   secrets: SecretBox
   /** Secret for hashing an `Idempotency-Key` before it is stored. */
   claimSecret: string

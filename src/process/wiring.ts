@@ -22,6 +22,7 @@ import { sequenceIds } from '../platform/ids/id-source.ts'
 import { openLog } from '../platform/log.ts'
 import { ClockWatch } from '../platform/mongo/clock-watch.ts'
 import { measureCommands, openMongo, serverVersion } from '../platform/mongo/connection.ts'
+import { WorkWatch } from '../platform/mongo/turns/work-watch.ts'
 import { OutboxWorker } from '../platform/outbox/worker.ts'
 import { storedSecret } from '../platform/secrets/stored-secret.ts'
 import { withTimeoutOrNull } from '../platform/time-limits.ts'
@@ -59,6 +60,8 @@ export interface Overrides {
   certifying?: Bounds | undefined
   /** The interval of the rounds of the alarms on live data, in milliseconds. */
   alarmInterval?: number | undefined
+  /** The interval at which the process asks for other processes' work, in milliseconds. */
+  workInterval?: number | undefined
 }
 
 /**
@@ -88,7 +91,7 @@ interface Opened extends Pick<AppContext, 'config' | 'clock' | 'log' | 'rateLimi
 
 async function composeOn(
   { config, clock, log, rateLimiter, database }: Opened,
-  { wall, certifying = certificationBounds, alarmInterval }: Overrides,
+  { wall, certifying = certificationBounds, alarmInterval, workInterval }: Overrides,
 ): Promise<OpenContext> {
   const { db, changedIndexes, close: closeDatabase } = database
   // An index that differs may slow this release down or allow data that the code assumes to be impossible.
@@ -102,7 +105,9 @@ async function composeOn(
   const usage = new UsageTracker(db, log)
   const activity = new ActivityTracker(keyActivityStorage(db), log)
   const topics = outboxTopics({ db, clock, config })
-  const outbox = new OutboxWorker({ db, topics, clock, log, mayWork: () => clockWatch.isSound() })
+  const workWatch = new WorkWatch(db, log, workInterval)
+  const mayWork = () => clockWatch.isSound()
+  const outbox = new OutboxWorker({ db, topics, clock, log, workWatch, mayWork })
   const heldRequests = new HeldRequests(rateLimiter.slots, config.maxHeldRequests)
   const metrics = new Metrics(() => heldRequests.size)
   const traces = await openTraces(config, log, metrics)
@@ -111,7 +116,19 @@ async function composeOn(
   const journal = new RequestJournal(db, log, (entries) => metrics.countDropped(entries))
   const changes = new HostChanges(db, log)
   const keyChanges = new KeyChanges(changes)
-  const shared = { db, liveDb: db, clock, clockWatch, config, secrets, changes, log, metrics, rateLimiter }
+  const shared = {
+    db,
+    liveDb: db,
+    clock,
+    clockWatch,
+    workWatch,
+    config,
+    secrets,
+    changes,
+    log,
+    metrics,
+    rateLimiter,
+  }
   const webhooks = new WebhookWorker({ ...shared, environment: { name: 'live' } })
   const readingPlaces = newReadingPlaces()
   const calendars = new CalendarReader({ ...shared, readingPlaces, environment: { name: 'live' } })
@@ -136,6 +153,7 @@ async function composeOn(
     changes,
     heldRequests,
     clockWatch,
+    workWatch,
     secrets,
     claimSecret,
     webhooks,
@@ -144,9 +162,14 @@ async function composeOn(
     metrics,
     environment: { name: 'live' },
   }
-  const sandbox = await openSandboxEnvironment(live, models, outboxTopics, {
-    maxHoldSeconds: certifying.hold / 1000,
-    observe: (sandboxDb, id, seen) => recordRequest(sandboxDb, id, seen, clockWatch.databaseNow()),
+  const sandbox = await openSandboxEnvironment(live, {
+    models,
+    topicsOf: outboxTopics,
+    observer: {
+      maxHoldSeconds: certifying.hold / 1000,
+      observe: (sandboxDb, id, seen) => recordRequest(sandboxDb, id, seen, clockWatch.databaseNow()),
+    },
+    workInterval,
   })
   const certifications = new CertificationLeader(sandbox.context, certifying)
   const alarms = new AlarmLeader(live, alarmInterval)
@@ -164,6 +187,7 @@ async function composeOn(
     flushTraces: () => traces?.flush(),
     async close() {
       clockWatch.close()
+      workWatch.close()
       await withTimeoutOrNull(certifications.stop(), stopMilliseconds)
       // These stop concurrently because each waits up to its own time limit if the database does not respond.
       const sending = webhooks.stop().then(() => changes.close())

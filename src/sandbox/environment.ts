@@ -6,6 +6,7 @@ import { HostChanges } from '../host-clock/changes.ts'
 import type { AppContext } from '../http/context.ts'
 import { sequenceIds } from '../platform/ids/id-source.ts'
 import { raiseSequences } from '../platform/ids/sequences.ts'
+import { WorkWatch } from '../platform/mongo/turns/work-watch.ts'
 import type { Topics } from '../platform/outbox/outbox.ts'
 import { OutboxWorker } from '../platform/outbox/worker.ts'
 import { SandboxClocks } from './clock/clocks.ts'
@@ -20,19 +21,25 @@ import { type Observer, visitsOf } from './visit.ts'
 const firstFreeId = 10_000
 const sweepEveryMilliseconds = 60_000
 
+/** What the sandbox environment needs beside the live context. */
+interface SandboxParts {
+  /** The models of all collections. */
+  models: OwnedModel[]
+  /** Creates the topics that the outbox worker handles. */
+  topicsOf(context: Pick<AppContext, 'db' | 'clock' | 'config'>): Topics
+  /** Receives the requests to observed sandboxes. */
+  observer: Observer
+  /** The interval of the {@link WorkWatch}, in milliseconds. */
+  workInterval: number | undefined
+}
+
 /**
  * Opens the sandbox environment, in which the contract's routes run unchanged with the context of `sandbox-context.ts`
  * (decisions §13).
- *
- * @param models the models of all collections
- * @param topicsOf creates the topics that the outbox worker handles
- * @param observer receives the requests to observed sandboxes
  */
 export async function openSandboxEnvironment(
   live: AppContext,
-  models: OwnedModel[],
-  topicsOf: (context: Pick<AppContext, 'db' | 'clock' | 'config'>) => Topics,
-  observer: Observer,
+  { models, topicsOf, observer, workInterval }: SandboxParts,
 ): Promise<{ context: SandboxContext; close(): Promise<void> }> {
   const { log, config } = live
   const db = sandboxDatabase(live.db)
@@ -41,7 +48,9 @@ export async function openSandboxEnvironment(
   await raiseSequences(db, sequenceNames, firstFreeId)
   // Sandbox users are not reported to the tag manager.
   const topics = topicsOf({ db, clock, config: { ...config, tagManagerUrl: undefined } })
-  const outbox = new OutboxWorker({ db, topics, clock, log, mayWork: () => live.clockWatch.isSound() })
+  const workWatch = new WorkWatch(db, log, workInterval)
+  const mayWork = () => live.clockWatch.isSound()
+  const outbox = new OutboxWorker({ db, topics, clock, log, workWatch, mayWork })
   outbox.start()
   const changes = new HostChanges(db, log)
   const webhooks = new WebhookWorker({
@@ -49,6 +58,7 @@ export async function openSandboxEnvironment(
     db,
     clock,
     changes,
+    workWatch,
     environment: { name: 'sandbox' },
     refreshClocks: (sandboxIds) => clocks.refresh(sandboxIds),
     hintFaultOf: (sandboxId, event) => takeHintFault(db, sandboxId, event, live.clockWatch.databaseNow()),
@@ -85,6 +95,7 @@ export async function openSandboxEnvironment(
     // A sandbox's calendars are read only when its key asks for it (decisions §31).
     calendars: { wake() {}, async stop() {} },
     environment: { name: 'sandbox', visit },
+    workWatch,
     models,
     clocks,
   })
@@ -93,6 +104,7 @@ export async function openSandboxEnvironment(
     context,
     async close() {
       clearInterval(sweeper)
+      workWatch.close()
       await alarms.stop()
       await Promise.all([webhooks.stop().then(() => changes.close()), outbox.stop(), activity.close()])
     },

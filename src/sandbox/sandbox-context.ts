@@ -23,6 +23,7 @@ type Overrides = Pick<
   | 'webhooks'
   | 'calendars'
   | 'environment'
+  | 'workWatch'
   | 'models'
   | 'clocks'
 >
@@ -40,6 +41,7 @@ export function sandboxContext(live: AppContext, overrides: Overrides): SandboxC
     webhooks: overrides.webhooks,
     calendars: overrides.calendars,
     environment: overrides.environment,
+    workWatch: overrides.workWatch,
     models: overrides.models,
     clocks: overrides.clocks,
   }

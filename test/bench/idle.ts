@@ -7,12 +7,60 @@ import { cpuSeconds, residentMebibytes } from './load.ts'
 import { medianMilliseconds, withDataDir } from './measure.ts'
 import { atMost, type Row } from './table.ts'
 
+/** A checkout of the release before, whose service is measured beside this one. */
+const oldCheckout = process.env.OLD
+
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const settleMilliseconds = 10_000
-const measuredSeconds = 30
+const measuredSeconds = Number(process.env.SECONDS ?? 60)
 
-/** Measures the cost of an idle service and of its database, and the duration of an administrator's command. */
+/**
+ * Measures the cost of an idle service and of its database, and the duration of an administrator's command. If `OLD`
+ * names a checkout of the release before, measures only both services beside each other.
+ */
 export function idle(): Promise<Row[]> {
+  return oldCheckout === undefined ? measureAlone() : measurePair(oldCheckout)
+}
+
+/**
+ * Starts the services of two releases on the same servers, each with a database of its own, and measures both at the
+ * same time, so that what else the machine does affects them equally.
+ */
+function measurePair(old: string): Promise<Row[]> {
+  return withDataDir(async (dataDir) => {
+    const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
+    const start = (name: string, main?: string) => {
+      const MONGODB_URL = mongod.url.replace('/?', `/${name}?`)
+      return startService({ MONGODB_URL, REDIS_URL: redis.url, LOG_LEVEL: 'fatal' }, [], main)
+    }
+    const services = [await start('new'), await start('old', join(old, 'src/main.ts'))]
+    try {
+      const pids = services.map(({ pid }) => pid)
+      const [ofNew = 0, ofOld = 1] = await Promise.all(pids.map((pid) => cpuWhile([pid])))
+      const [newMemory = 0, oldMemory = 1] = await Promise.all(pids.map((pid) => residentMebibytes([pid])))
+      const percent = (seconds: number) => ((100 * seconds) / measuredSeconds).toFixed(2)
+      return [
+        atMost({
+          work: `idle for ${measuredSeconds} s: CPU, ${percent(ofNew)} % of a core`,
+          ratio: ofNew / ofOld,
+          limit: 0.5,
+          of: `of the release before, ${percent(ofOld)} %`,
+        }),
+        atMost({
+          work: `idle for ${measuredSeconds} s: memory, ${newMemory.toFixed(0)} MiB`,
+          ratio: newMemory / oldMemory,
+          limit: 0.75,
+          of: `of the release before, ${oldMemory.toFixed(0)} MiB`,
+        }),
+      ]
+    } finally {
+      await Promise.all(services.map((service) => service.stop()))
+      await Promise.all([mongod.close(), redis.stop()])
+    }
+  })
+}
+
+function measureAlone(): Promise<Row[]> {
   return withDataDir(async (dataDir) => {
     const [mongod, redis] = await Promise.all([openEmbeddedMongod(dataDir), startRedis()])
     const { pid } = await Bun.file(join(dataDir, 'mongod.json')).json()

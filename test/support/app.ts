@@ -80,7 +80,7 @@ let usual: Promise<TestApp> | undefined
 export async function testApp(
   environment: Record<string, string> = {},
   clock?: Clock,
-  more?: Pick<Overrides, 'wall' | 'alarmInterval'>,
+  more?: Pick<Overrides, 'wall' | 'alarmInterval' | 'workInterval'>,
 ): Promise<TestApp> {
   if (Object.keys(environment).length > 0 || clock || more) {
     const { service, close } = await openApp(environment, { clock, ...more })

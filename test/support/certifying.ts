@@ -8,6 +8,8 @@ import { compose } from '../../src/process/wiring.ts'
 import { makeActor, sender, testEnvironment } from './app.ts'
 import { createDatabase, mongodbUrlOf } from './databases.ts'
 
+const longestTimerMilliseconds = 2 ** 31 - 1
+
 /**
  * Starts a service with its own database and certification times. It listens on a socket, because some faults affect
  * the connection.
@@ -20,7 +22,9 @@ export async function certifyingService(certifying: Bounds, more: Record<string,
     WEBHOOKS_ALLOW_PRIVATE: 'on',
     ...more,
   })
-  const context = await compose(readConfig(environment), { certifying, noTimeouts: true })
+  // A service that is advanced by hand must not be woken by its certifications.
+  const workInterval = Math.min(4 * certifying.checkInterval, longestTimerMilliseconds)
+  const context = await compose(readConfig(environment), { certifying, workInterval, noTimeouts: true })
   const app = createApp(context).listen({ hostname: '127.0.0.1', port: 0 })
   const url = `http://127.0.0.1:${app.server?.port}`
   const send = sender(fetch, url)

@@ -4,6 +4,7 @@ import { setFields } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { busy } from '../../platform/mongo/errors.ts'
 import { inTransaction } from '../../platform/mongo/turns/transactions.ts'
+import type { WorkSource } from '../../platform/mongo/turns/work-watch.ts'
 import type { SecretBox } from '../../platform/secrets/secret-box.ts'
 import { alarmEvents } from './hint.ts'
 import { type Webhook, webhookDeliveryModel, webhookModel } from './model.ts'
@@ -122,10 +123,16 @@ export function findOwnAlarmWebhooks(
     .toArray()
 }
 
+/** Shows that a webhook asks for alarms. */
+export const anyAlarmWebhook: WorkSource = { model: webhookModel, filter: () => wantsAlarms }
+
 /** Returns true if any webhook is on and asks for alarms. */
 export async function hasAlarmWebhooks(db: Db): Promise<boolean> {
   return (await webhookModel(db).exists(wantsAlarms)) !== null
 }
+
+/** Shows that any host has a webhook. */
+export const anyWebhook: WorkSource = { model: webhookModel, filter: () => ({}) }
 
 /** Returns true if any host has a webhook. */
 export async function hasWebhooks(db: Db): Promise<boolean> {

@@ -4,6 +4,7 @@ import { currentTraceparent } from '../../core/trace.ts'
 import { modelOf } from '../mongo/collections.ts'
 import type { Db, Session } from '../mongo/connection.ts'
 import { field, type Stored, schemaOf } from '../mongo/fields.ts'
+import type { WorkSource } from '../mongo/turns/work-watch.ts'
 
 const fields = {
   topic: field.text,
@@ -41,6 +42,14 @@ export async function enqueueJob(
   const times = { due_at: now, created_at: now, tried_since: now }
   const state = { attempts: 0, parked: false, last_error: null, trace: currentTraceparent() }
   await jobModel(db).collection.insertOne({ ...job, ...state, ...times }, { session })
+}
+
+/** Shows that a job of one of these topics is due. */
+export function anyDueJob(topics: string[], now: () => Date): WorkSource {
+  return {
+    model: jobModel,
+    filter: () => ({ topic: { $in: topics }, parked: false, due_at: { $lte: now() } }),
+  }
 }
 
 /** State of the outbox. */

@@ -3,10 +3,17 @@ import type { Clock } from '../../core/clock.ts'
 import { inTrace, resumeTrace } from '../../core/trace.ts'
 import { hideValues } from '../log.ts'
 import type { Db } from '../mongo/connection.ts'
-import { claimJob, deleteJob, type Job, type JobHandler, rescheduleJob, type Topics } from './outbox.ts'
+import type { WorkWatch } from '../mongo/turns/work-watch.ts'
+import {
+  anyDueJob,
+  claimJob,
+  deleteJob,
+  type Job,
+  type JobHandler,
+  rescheduleJob,
+  type Topics,
+} from './outbox.ts'
 
-/** Polling interval for other processes' jobs. A process that enqueues a job wakes its own worker immediately. */
-const pollEveryMilliseconds = 5000
 const leaseMilliseconds = 30_000
 const renewEveryMilliseconds = 10_000
 const maxPauseMilliseconds = 600_000
@@ -19,6 +26,8 @@ interface OutboxParts {
   topics: Topics
   clock: Clock
   log: Logger
+  /** Tells of other processes' jobs. A process that enqueues a job wakes its own worker immediately. */
+  workWatch: Pick<WorkWatch, 'add'>
   /**
    * Returns false while this process's clock is wrong. With a wrong clock, the worker could take jobs that other
    * processes hold, or park jobs too early. By default, the worker may always work.
@@ -32,30 +41,41 @@ interface OutboxParts {
  */
 export class OutboxWorker {
   private readonly lanes: Lane[]
+  private sleeping: { end(): void } | undefined
 
-  constructor({ db, topics, clock, log, mayWork = () => true }: OutboxParts) {
+  constructor(private readonly parts: OutboxParts) {
+    const { db, topics, clock, log, mayWork = () => true } = parts
     this.lanes = Object.entries(topics).map(
       ([topic, run]) => new Lane({ db, topic, run, clock, log, mayWork }),
     )
   }
 
   start(): void {
+    const { topics, clock, workWatch } = this.parts
     for (const lane of this.lanes) lane.start()
+    this.sleeping ??= workWatch.add({
+      shownBy: [anyDueJob(Object.keys(topics), clock)],
+      isAsleep: () => this.lanes.some((lane) => lane.isResting()),
+      onAnswer: (isFound) => {
+        if (isFound) this.wake()
+      },
+    })
   }
 
-  /** Polls for due jobs immediately instead of at the next interval. */
+  /** Looks for due jobs at once. */
   wake(): void {
     for (const lane of this.lanes) lane.wake()
   }
 
   /** Stops claiming jobs and waits for the jobs in progress to finish. */
   async stop(): Promise<void> {
+    this.sleeping?.end()
     await Promise.all(this.lanes.map((lane) => lane.stop()))
   }
 }
 
 /** What a {@link Lane} needs: the worker's parts, and one of its topics. */
-interface LaneParts extends Required<Omit<OutboxParts, 'topics'>> {
+interface LaneParts extends Required<Omit<OutboxParts, 'topics' | 'workWatch'>> {
   topic: string
   run: JobHandler
 }
@@ -67,6 +87,7 @@ interface LaneParts extends Required<Omit<OutboxParts, 'topics'>> {
 class Lane {
   private running: Promise<void> = Promise.resolve()
   private stopped = true
+  private resting = false
   /** Resolved when the lane is woken. A new promise replaces it after each pause. */
   private woken = Promise.withResolvers<void>()
   /** Earliest time at which a job that failed in this process is due again, in milliseconds since 1970. */
@@ -84,6 +105,11 @@ class Lane {
     this.woken.resolve()
   }
 
+  /** Returns true while it waits for a job. */
+  isResting(): boolean {
+    return this.resting
+  }
+
   async stop(): Promise<void> {
     this.stopped = true
     this.wake()
@@ -92,6 +118,7 @@ class Lane {
 
   private async loop(): Promise<void> {
     while (!this.stopped) {
+      if (this.dueAt <= this.parts.clock().getTime()) this.dueAt = Number.POSITIVE_INFINITY
       const worked = await this.workOne().catch((error) => {
         const { log, topic } = this.parts
         log.warn({ topic, error: String(error) }, 'Cannot read the outbox')
@@ -101,11 +128,13 @@ class Lane {
     }
   }
 
+  /** Rests until it is woken, or until a job that failed in this process is due again. */
   private async rest(): Promise<void> {
-    const untilDue = this.dueAt - this.parts.clock().getTime()
-    if (untilDue <= pollEveryMilliseconds) this.dueAt = Number.POSITIVE_INFINITY
-    const late = setTimeout(() => this.wake(), Math.max(0, Math.min(untilDue, pollEveryMilliseconds)))
+    const untilDue = Math.max(0, this.dueAt - this.parts.clock().getTime())
+    const late = Number.isFinite(untilDue) ? setTimeout(() => this.wake(), untilDue) : undefined
+    this.resting = true
     await this.woken.promise
+    this.resting = false
     this.woken = Promise.withResolvers<void>()
     clearTimeout(late)
   }

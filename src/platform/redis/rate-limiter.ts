@@ -29,9 +29,11 @@ export class RedisRateLimiter implements RateLimiter {
   private readonly address: RedisAddress
   private redis: RedisClient
   private readonly fallback = new MemoryRateLimiter()
-  private readonly prober: ReturnType<typeof setInterval>
+  /** Set while Redis is down. */
+  private prober: ReturnType<typeof setInterval> | undefined
   private up = false
   private isOpen = false
+  private isClosed = false
   /** Causes of failure since Redis last responded, each with its first error. Each cause is logged once. */
   private readonly logged = new Map<string, unknown>()
   private usedFallbackAt = Number.NEGATIVE_INFINITY
@@ -56,9 +58,6 @@ export class RedisRateLimiter implements RateLimiter {
     )
     // A late response starts a probe. Until the probe ends, the cache is skipped, so no request waits for Redis twice.
     this.cache = redisCache(redis, () => this.up && this.probing === undefined)
-    // While Redis is up, no probes are needed, because a failed or late hit or a connection error reveals an outage.
-    this.prober = setInterval(() => this.up || this.probe(), probeEveryMilliseconds)
-    this.prober.unref()
   }
 
   /**
@@ -152,7 +151,8 @@ export class RedisRateLimiter implements RateLimiter {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.prober)
+    this.isClosed = true
+    this.stopProbing()
     this.redis.disconnect()
     await this.fallback.close()
   }
@@ -176,6 +176,7 @@ export class RedisRateLimiter implements RateLimiter {
       await withTimeout(Promise.all(probes), pingTimeoutMilliseconds)
       if (!this.up && this.isOpen) this.log?.info('Redis responds: rate limits are shared again')
       this.up = true
+      this.stopProbing()
       this.logged.clear()
       this.failedProbes = 0
     } catch (error) {
@@ -214,9 +215,22 @@ export class RedisRateLimiter implements RateLimiter {
     return performance.now() - this.usedFallbackAt < windowMilliseconds
   }
 
+  /** Probes until Redis responds. While it does, a failed or late hit or a connection error reveals an outage. */
+  private keepProbing(): void {
+    if (this.prober || this.isClosed) return
+    this.prober = setInterval(() => this.probe(), probeEveryMilliseconds)
+    this.prober.unref()
+  }
+
+  private stopProbing(): void {
+    clearInterval(this.prober)
+    this.prober = undefined
+  }
+
   /** Marks Redis as down and logs each cause once until Redis responds again. */
   private markDown(error: unknown): void {
     this.up = false
+    this.keepProbing()
     const cause = causeOf(error)
     if (this.logged.has(cause ?? unknownCause) || (cause === null && this.logged.size > 0)) return
     this.logged.set(cause ?? unknownCause, error)

@@ -1,4 +1,4 @@
-import { calculateJwkThumbprint, exportJWK, exportPKCS8, generateKeyPair, importPKCS8, type JWK } from 'jose'
+import type { JWK } from 'jose'
 import { modelOf } from '../mongo/collections.ts'
 import type { Db } from '../mongo/connection.ts'
 import { field, schemaOf } from '../mongo/fields.ts'
@@ -36,11 +36,14 @@ export async function signingKey(db: Db, secrets: SecretBox, now: Date) {
       .lean()
   const found = (await newest()) ?? (await makeSigningKey(db, secrets, now).then(newest))
   if (!found) throw new Error('There is no signing key')
+  const { importPKCS8 } = await import('jose')
   return { kid: found._id, algorithm, privateKey: await importPKCS8(secrets.open(found), algorithm) }
 }
 
 /** Creates and stores a signing key. If two processes do so concurrently, both keys are kept and the later is used. */
 async function makeSigningKey(db: Db, secrets: SecretBox, created_at: Date): Promise<void> {
+  // Loaded only here, because few services ever sign a report.
+  const { calculateJwkThumbprint, exportJWK, exportPKCS8, generateKeyPair } = await import('jose')
   const { publicKey, privateKey } = await generateKeyPair(algorithm, { crv: 'Ed25519', extractable: true })
   const jwk = await exportJWK(publicKey)
   const _id = await calculateJwkThumbprint(jwk)

@@ -16,7 +16,7 @@ let ahead = 0
 const clock = () => new Date(Date.now() + ahead)
 const settings = { MONGODB_URL, WEBHOOKS_ALLOW_PRIVATE: 'on' }
 // Every test waits for several rounds.
-const often = { alarmInterval: 200 }
+const often = { alarmInterval: 200, workInterval: 200 }
 const service = await testApp(settings, clock, often)
 const other = await testApp(settings, clock, often)
 const feed = '/v1/integrations/provider_one/bookings'

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { openLog } from '../../../src/platform/log.ts'
 import { leaseModel } from '../../../src/platform/mongo/turns/lease.ts'
 import { LeasedRounds, type LeasedWork } from '../../../src/platform/mongo/turns/leased-rounds.ts'
+import type { Sleeper } from '../../../src/platform/mongo/turns/work-watch.ts'
 import { testApp } from '../../support/app.ts'
 import { onScopeEnd } from '../../support/databases.ts'
 
@@ -14,16 +15,21 @@ function twoProcesses() {
   const name = `rounds-${crypto.randomUUID()}`
   const events: string[] = []
   let now = Date.now()
+  const sleepers = new Set<Sleeper>()
+  const addSleeper = (sleeper: Sleeper) => {
+    sleepers.add(sleeper)
+    return { end: () => sleepers.delete(sleeper) }
+  }
   const open = (process: string, work: Partial<LeasedWork> = {}) => {
     const state = { isSound: true, searches: 0, rounds: 0 }
     const clockWatch = { isSound: () => state.isSound, databaseNow: () => new Date(now) }
     const rounds = new LeasedRounds(
-      { db, clockWatch, log },
+      { db, clockWatch, workWatch: { add: addSleeper }, log },
       {
         name,
         intervalMilliseconds: 10,
         leaseMilliseconds,
-        skippedWhenIdle: 0,
+        shownBy: [],
         failureMessage: 'Cannot do the work',
         isNeeded: async () => {
           state.searches += 1
@@ -55,6 +61,13 @@ function twoProcesses() {
     passLease: () => {
       now += leaseMilliseconds
     },
+    /** Gives an answer to the processes that sleep; returns their number. */
+    answer(isFound: boolean) {
+      const asleep = [...sleepers].filter((sleeper) => sleeper.isAsleep())
+      for (const sleeper of asleep) sleeper.onAnswer(isFound)
+      return asleep.length
+    },
+    leaseEnd,
   }
 }
 
@@ -151,7 +164,7 @@ test('a process that could not renew its lease in time learns that another one h
   expect(events.slice(0, 2)).toEqual(['first begins', 'second begins'])
 })
 
-test('a process with nothing to do takes no lease, and searches again when it is woken', async () => {
+test('a process with nothing to do takes no lease and sleeps, and searches again when it is woken', async () => {
   const { open } = twoProcesses()
   let isNeeded = false
   let searches = 0
@@ -160,7 +173,6 @@ test('a process with nothing to do takes no lease, and searches again when it is
       searches += 1
       return isNeeded
     },
-    skippedWhenIdle: Number.MAX_SAFE_INTEGER,
   })
   await expect.poll(() => searches).toBe(1)
   const busy = open('busy')
@@ -175,9 +187,9 @@ test('a process with nothing to do takes no lease, and searches again when it is
   await expect.poll(() => idle.state.rounds).toBeGreaterThan(0)
 })
 
-test('after a round that found nothing to do, the next intervals are skipped', async () => {
+test('after a round that found nothing to do, the rounds sleep until they are woken', async () => {
   const { open } = twoProcesses()
-  const one = open('one', { skippedWhenIdle: Number.MAX_SAFE_INTEGER, runRound: async () => false })
+  const one = open('one', { runRound: async () => false })
   await expect.poll(() => one.rounds.mayWork()).toBe(true)
   await triesAgain(open('other'))
   expect(one.state.searches).toBe(1)
@@ -195,4 +207,37 @@ test('a round that fails is followed by the next one', async () => {
     },
   })
   await expect.poll(() => rounds).toBeGreaterThan(2)
+})
+
+test('rounds that sleep are woken by the answer that there is work, and not by the answer that there is none', async () => {
+  const { open, answer } = twoProcesses()
+  let mayFind = false
+  const one = open('one', { runRound: async () => mayFind })
+  await expect.poll(() => answer(false)).toBe(1)
+  const { searches } = one.state
+  await triesAgain(open('other'))
+  expect(one.state.searches).toBe(searches)
+  mayFind = true
+  expect(answer(true)).toBe(1)
+  await triesAgain(one)
+  expect(answer(false)).toBe(0)
+})
+
+test('rounds that keep their lease renew it while they sleep, and others let it expire', async () => {
+  const { open, answer, passLease, leaseEnd } = twoProcesses()
+  open('keeper', { keepsLease: true, runRound: async () => false })
+  await expect.poll(() => answer(false)).toBe(1)
+  const before = await leaseEnd()
+  passLease()
+  answer(false)
+  await expect.poll(leaseEnd).toBeGreaterThan(before)
+
+  const other = twoProcesses()
+  other.open('sleeper', { runRound: async () => false })
+  await expect.poll(() => other.answer(false)).toBe(1)
+  const end = await other.leaseEnd()
+  other.passLease()
+  other.answer(false)
+  await triesAgain(other.open('standby', { name: 'something else' }))
+  expect(await other.leaseEnd()).toBe(end)
 })

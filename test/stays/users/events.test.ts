@@ -42,7 +42,7 @@ test('POST /v1/users sends UserCreated once, and again only if the tag manager f
 
 test('OutboxWorker parks a job that keeps failing and runs the others', async () => {
   const service = await testApp({ MONGODB_URL: await ownDatabase(), LOG_LEVEL: 'silent' })
-  const { db, log } = service.live
+  const { db, log, workWatch } = service.live
   await service.live.outbox.stop()
   let now = Date.now()
   const done: unknown[] = []
@@ -60,7 +60,7 @@ test('OutboxWorker parks a job that keeps failing and runs the others', async ()
     now += 3_600_000
     return new Date(now)
   }
-  const worker = new OutboxWorker({ db, topics, clock: hurriedClock, log })
+  const worker = new OutboxWorker({ db, topics, clock: hurriedClock, log, workWatch })
   worker.start()
   while ((await jobModel(db).countDocuments({ parked: true })) === 0) {
     worker.wake()
@@ -76,7 +76,7 @@ test('OutboxWorker parks a job that keeps failing and runs the others', async ()
 
 test('OutboxWorker runs one topic while another one hangs, and ignores unknown topics', async () => {
   const apart = await testApp({ MONGODB_URL: await ownDatabase() })
-  const { db, log, clock } = apart.live
+  const { db, log, clock, workWatch } = apart.live
   await apart.live.outbox.stop()
   const hanging = Promise.withResolvers<void>()
   const done: unknown[] = []
@@ -84,7 +84,7 @@ test('OutboxWorker runs one topic while another one hangs, and ignores unknown t
     hangs: () => hanging.promise,
     works: async (payload) => void done.push(payload.n),
   }
-  const worker = new OutboxWorker({ db, topics, clock, log })
+  const worker = new OutboxWorker({ db, topics, clock, log, workWatch })
   await inTransaction(db, 'test', async (session) => {
     for (const topic of ['hangs', 'hangs', 'of a later version'])
       await enqueueJob(db, session, clock(), { topic, owner_id: 1, payload: {} })
@@ -103,7 +103,7 @@ test('OutboxWorker runs one topic while another one hangs, and ignores unknown t
 
 test('a process with a wrong clock takes no job that another process holds, and parks none', async () => {
   const apart = await testApp({ MONGODB_URL: await ownDatabase() })
-  const { db, log, clock } = apart.live
+  const { db, log, clock, workWatch } = apart.live
   await apart.live.outbox.stop()
   const day = 25 * 3_600_000
   const looked: boolean[] = []
@@ -118,7 +118,7 @@ test('a process with a wrong clock takes no job that another process holds, and 
     looked.push(isSound)
     return isSound
   }
-  const worker = new OutboxWorker({ db, topics: { held: run }, clock: inADay, log, mayWork })
+  const worker = new OutboxWorker({ db, topics: { held: run }, clock: inADay, log, workWatch, mayWork })
   const before = { topic: 'held', owner_id: 1, payload: { n: 1 } }
   await inTransaction(db, 'test', (session) => enqueueJob(db, session, clock(), before))
   worker.start()

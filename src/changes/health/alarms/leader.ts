@@ -1,8 +1,8 @@
 import type { AppContext } from '../../../http/context.ts'
 import { LeasedRounds } from '../../../platform/mongo/turns/leased-rounds.ts'
-import { hasAlarmWebhooks } from '../../webhooks/store.ts'
+import { anyAlarmWebhook, hasAlarmWebhooks } from '../../webhooks/store.ts'
 import { type AlarmContext, evaluate, findWatchedKeys, finishAlarms, type WatchedKey } from './evaluate.ts'
-import { findOwnersWithAlarms, hasAlarms } from './store.ts'
+import { anyAlarm, findOwnersWithAlarms, hasAlarms } from './store.ts'
 
 /** Interval of the rounds, so that ended keys and moved sandbox clocks are noticed within 5 s (decisions §29). */
 const roundMilliseconds = 2000
@@ -10,12 +10,10 @@ const roundMilliseconds = 2000
 const leaseMilliseconds = 6000
 /** Time between two evaluations of all keys, so that a finding is reported within 60 s. */
 const evaluationMilliseconds = 30_000
-/** Number of rounds that are skipped after one that found nothing to watch. */
-const roundsSkippedWhenIdle = 1
 
 /** The context of the alarms' evaluation. */
 export type AlarmLeaderContext = AlarmContext &
-  Pick<AppContext, 'clockWatch'> & {
+  Pick<AppContext, 'clockWatch' | 'workWatch'> & {
     /** Loads the sandbox clocks that other processes have moved. Absent on live data. */
     refreshClocks?: (ownerIds?: number[]) => Promise<void>
   }
@@ -41,7 +39,7 @@ export class AlarmLeader {
       name: 'alarms',
       intervalMilliseconds: interval,
       leaseMilliseconds,
-      skippedWhenIdle: roundsSkippedWhenIdle,
+      shownBy: [anyAlarmWebhook, anyAlarm],
       failureMessage: 'Cannot evaluate alarms',
       isNeeded: async () => (await hasAlarmWebhooks(app.db)) || hasAlarms(app.db),
       runRound: async () => {

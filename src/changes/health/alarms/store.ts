@@ -1,6 +1,7 @@
 import { toTimestamp } from '../../../core/clock.ts'
 import type { IdSource } from '../../../core/sequences.ts'
 import type { Db, Session } from '../../../platform/mongo/connection.ts'
+import type { WorkSource } from '../../../platform/mongo/turns/work-watch.ts'
 import { addAlarms, findWaitingOpenings, newDelivery } from '../../webhooks/deliveries-store.ts'
 import type { AlarmEvent, AlarmPost } from '../../webhooks/hint.ts'
 import { type AlarmWebhook, findOwnAlarmWebhooks, inHostTransaction } from '../../webhooks/store.ts'
@@ -40,6 +41,9 @@ export function findAlarms(db: Db, ownerIds?: number[]): Promise<Alarm[]> {
 export function findOwnersWithAlarms(db: Db): Promise<number[]> {
   return alarmModel(db).distinct('owner_id')
 }
+
+/** Shows that there is any alarm. */
+export const anyAlarm: WorkSource = { model: alarmModel, filter: () => ({}) }
 
 /** Returns true if there is any alarm. */
 export async function hasAlarms(db: Db): Promise<boolean> {

@@ -1,13 +1,11 @@
 import type { AppContext } from '../../../http/context.ts'
 import { LeasedRounds } from '../../../platform/mongo/turns/leased-rounds.ts'
-import { hasWebhooks } from '../store.ts'
+import { anyWebhook, hasWebhooks } from '../store.ts'
 import { turnOffExpired } from '../turn-off.ts'
 import { HintSender, type SenderContext } from './sender.ts'
 
 /** Interval at which the lease is renewed and hosts with due hints are checked. */
 const intervalMilliseconds = 1000
-/** Number of intervals without a search while no webhook is known. Another process may add the first. */
-const intervalsSkippedWhenIdle = 4
 /** Duration of the lease in intervals. If the holder dies, another process takes over once the lease expires. */
 const leaseIntervals = 2.5
 /**
@@ -38,13 +36,16 @@ export class WebhookWorker {
   /** True once this process knows of a webhook. Until then, it takes no lease and does not watch for changes. */
   private isNeeded = false
 
-  constructor(private readonly app: SenderContext & Pick<AppContext, 'changes' | 'clockWatch'>) {
+  constructor(
+    private readonly app: SenderContext & Pick<AppContext, 'changes' | 'clockWatch' | 'workWatch'>,
+  ) {
     this.sender = new HintSender(app, () => this.rounds.mayWork())
     this.rounds = new LeasedRounds(app, {
       name: 'webhooks',
       intervalMilliseconds,
       leaseMilliseconds: leaseIntervals * intervalMilliseconds,
-      skippedWhenIdle: intervalsSkippedWhenIdle,
+      // Another process may add the first webhook.
+      shownBy: [anyWebhook],
       failureMessage: 'Cannot check for hints',
       isNeeded: () => this.searchWebhooks(),
       onTaken: () => this.follow(),

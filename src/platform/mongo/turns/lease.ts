@@ -37,7 +37,7 @@ export interface Lease {
 export async function acquireLease(db: Db, { name, owner }: Lease, now: Date, until: Date): Promise<boolean> {
   const free = { _id: name, $or: [{ owner }, { until: { $lte: now } }] }
   try {
-    await leaseModel(db).updateOne(free, { $set: { owner, until } }, { upsert: true })
+    await leaseModel(db).collection.updateOne(free, { $set: { owner, until } }, { upsert: true })
     return true
   } catch (error) {
     if (isDuplicate(error)) return false

@@ -3,11 +3,13 @@ import { withTrace } from '../../../core/trace.ts'
 import { withTimeoutOrNull } from '../../time-limits.ts'
 import type { Db } from '../connection.ts'
 import { RenewedLease } from './lease.ts'
+import type { WorkSource, WorkWatch } from './work-watch.ts'
 
 /** What {@link LeasedRounds} need. */
 export interface RoundsContext {
   db: Db
   clockWatch: { isSound(): boolean; databaseNow(): Date }
+  workWatch: Pick<WorkWatch, 'add'>
   log: Logger
 }
 
@@ -18,13 +20,18 @@ export interface LeasedWork {
   intervalMilliseconds: number
   /** Duration of the lease from each renewal, longer than the interval. */
   leaseMilliseconds: number
-  /** Number of intervals that are skipped after one that found nothing to do. */
-  skippedWhenIdle: number
+  /** What wakes the rounds that fell asleep, because it shows that there is something to do. */
+  shownBy: WorkSource[]
+  /** Renews the lease also while the rounds are asleep. */
+  keepsLease?: boolean
   /** The message that is logged with the error of a renewal or a round that failed. */
   failureMessage: string
-  /** Returns false if there is nothing to do, so that the lease is not even taken. Without it, there always may be. */
+  /**
+   * Returns false if there is nothing to do, so that the lease is not even taken, and the rounds fall asleep. Without it,
+   * there always may be.
+   */
   isNeeded?(): Promise<boolean>
-  /** Does one round. Returns false if it found nothing to do. */
+  /** Does one round. Returns false if it found nothing to do, so that the rounds fall asleep. */
   runRound(): Promise<boolean>
   /** Called before the first round after another process may have held the lease. */
   onTaken?(): void
@@ -42,11 +49,17 @@ const stopMilliseconds = 5000
  * of a certification or report the same finding twice.
  *
  * - The lease is renewed at every interval, even while a long round runs.
+ * - Rounds that find nothing to do fall asleep: they have no timer, and the lease expires unless they keep it. They are
+ *   woken by this process, or by the {@link WorkWatch}, which asks for the work of other processes.
  * - A process that stops, or whose clock has become wrong, begins nothing more. It renews the lease until everything in
  *   progress has ended, and only then gives it up, so that no other process begins before.
  * - If the process is killed or takes too long to stop, the lease expires and another process takes over.
  *
  * ```text
+ *            nothing to do
+ *  asleep ◀──────────────── standby, working
+ *     └─────────────────────▶ woken: by this process, or by the work watch
+ *
  *            lease taken                      stop, or a wrong clock
  *  standby ──────────────▶ working in rounds ───────────────────────▶ handing over
  *     ▲                            │ lease expired, another took it        │ nothing in progress
@@ -59,7 +72,10 @@ export class LeasedRounds {
   private renewal: Promise<void> | undefined
   private round: Promise<void> | undefined
   private handingOver: Promise<void> | undefined
-  private intervalsToSkip = 0
+  private sleeping: { end(): void } | undefined
+  private isAsleep = false
+  /** True if the rounds were woken since the last one began. They then do not fall asleep. */
+  private isWoken = false
   private isStopped = false
 
   constructor(
@@ -71,13 +87,25 @@ export class LeasedRounds {
 
   /** Begins with the next interval. */
   start(): void {
-    this.timer = setInterval(() => this.begin(), this.work.intervalMilliseconds)
-    this.timer.unref()
+    const { shownBy, keepsLease } = this.work
+    this.sleeping = this.context.workWatch.add({
+      shownBy,
+      isAsleep: () => this.isAsleep,
+      onAnswer: (isFound) => {
+        if (isFound) this.wake()
+        else if (keepsLease) this.begin()
+      },
+    })
+    this.setTimer()
   }
 
   /** Takes or renews the lease and begins a round now, even if the last one found nothing to do. */
   wake(): void {
-    this.intervalsToSkip = 0
+    this.isWoken = true
+    if (this.isAsleep) {
+      this.isAsleep = false
+      this.setTimer()
+    }
     this.begin()
   }
 
@@ -89,9 +117,23 @@ export class LeasedRounds {
   /** Waits up to 5 s for the work in progress, and leaves the rest to the next process. */
   async stop(): Promise<void> {
     this.isStopped = true
+    this.sleeping?.end()
     await withTimeoutOrNull(this.handOver(), stopMilliseconds)
     clearInterval(this.timer)
     await this.renewal
+  }
+
+  private setTimer(): void {
+    if (this.isStopped) return
+    this.timer = setInterval(() => this.begin(), this.work.intervalMilliseconds)
+    this.timer.unref()
+  }
+
+  private fallAsleep(): void {
+    // A process that hands over its lease renews it until everything has ended.
+    if (this.isWoken || !this.mayTake()) return
+    this.isAsleep = true
+    clearInterval(this.timer)
   }
 
   private mayTake(): boolean {
@@ -110,10 +152,15 @@ export class LeasedRounds {
   private async renewAndBeginRound(): Promise<void> {
     const { lease, work } = this
     if (!this.mayTake() && !lease.isHeld()) return
-    if (this.mayTake() && (await this.isIdle())) return
+    this.isWoken = false
+    if (this.mayTake() && !this.isAsleep && !(await this.isNeeded())) {
+      this.fallAsleep()
+      return
+    }
     const wasHolder = lease.isHeld()
     if (!(await lease.renew())) {
       work.onLost?.()
+      if (!work.isNeeded) this.fallAsleep()
       return
     }
     if (!this.mayWork()) {
@@ -121,6 +168,7 @@ export class LeasedRounds {
       return
     }
     if (!wasHolder) work.onTaken?.()
+    if (this.isAsleep) return
     this.round ??= this.runRound()
       .catch((error) => this.warn(error))
       .finally(() => {
@@ -128,18 +176,12 @@ export class LeasedRounds {
       })
   }
 
-  private async isIdle(): Promise<boolean> {
-    if (this.intervalsToSkip > 0) {
-      this.intervalsToSkip -= 1
-      return true
-    }
-    if (!this.work.isNeeded || (await this.work.isNeeded())) return false
-    this.intervalsToSkip = this.work.skippedWhenIdle
-    return true
+  private async isNeeded(): Promise<boolean> {
+    return this.work.isNeeded ? this.work.isNeeded() : true
   }
 
   private async runRound(): Promise<void> {
-    if (!(await this.work.runRound())) this.intervalsToSkip = this.work.skippedWhenIdle
+    if (!(await this.work.runRound())) this.fallAsleep()
   }
 
   private handOver(): Promise<void> {

@@ -1,0 +1,96 @@
+import type { Logger } from 'pino'
+import { withTrace } from '../../../core/trace.ts'
+import type { Db } from '../connection.ts'
+import { schemaVersionModel } from '../server/schema-version.ts'
+
+/** Documents that show that there is something to do. */
+export interface WorkSource {
+  /** The model of their collection. */
+  model(db: Db): { collection: { name: string } }
+  /** Returns the filter of the documents; one suffices. An index must serve it. */
+  filter(): object
+}
+
+/** Someone who rests until there is something to do. */
+export interface Sleeper {
+  shownBy: WorkSource[]
+  /** Returns false while it is at work, so that nothing is asked for it. */
+  isAsleep(): boolean
+  /** Called with each answer. True if there is something to do, or if the database could not be asked. */
+  onAnswer(isFound: boolean): void
+}
+
+/** Interval of the questions. Other processes' work is begun that much later, what this process adds at once. */
+const everyMilliseconds = 4000
+
+/**
+ * Asks a database whether there is anything to do, with one command for everyone who rests. A process that has work
+ * wakes its own workers, so the question is only about the work of other processes, and of those that were killed.
+ * Without it, every worker would ask by itself, and a service without any work would spend most of its time on that.
+ */
+export class WorkWatch {
+  private readonly sleepers = new Set<Sleeper>()
+  private readonly timer: ReturnType<typeof setInterval>
+  private asking: Promise<void> | undefined
+
+  /** @param interval time between two questions, in milliseconds */
+  constructor(
+    private readonly db: Db,
+    private readonly log: Logger,
+    interval = everyMilliseconds,
+  ) {
+    this.timer = setInterval(() => this.ask(), interval)
+    this.timer.unref()
+  }
+
+  /** Asks for `sleeper` too, until `end` is called. */
+  add(sleeper: Sleeper): { end(): void } {
+    this.sleepers.add(sleeper)
+    return { end: () => this.sleepers.delete(sleeper) }
+  }
+
+  /** Asks no more. The answer to a question in progress reaches nobody. */
+  close(): void {
+    clearInterval(this.timer)
+    this.sleepers.clear()
+  }
+
+  private ask(): void {
+    const asleep = [...this.sleepers].filter((sleeper) => sleeper.isAsleep())
+    if (asleep.length === 0) return
+    this.asking ??= withTrace(undefined, () => this.askFor(asleep)).finally(() => {
+      this.asking = undefined
+    })
+  }
+
+  private async askFor(asleep: Sleeper[]): Promise<void> {
+    const found = await this.findAny(asleep).catch((error) => {
+      if (this.sleepers.size > 0) this.log.warn({ error: String(error) }, 'Cannot ask for work')
+      // They look for themselves, and learn when the database responds again.
+      return asleep.map(() => true)
+    })
+    for (const [index, sleeper] of asleep.entries()) {
+      if (this.sleepers.has(sleeper)) sleeper.onAnswer(found[index] ?? true)
+    }
+  }
+
+  /** Returns for each sleeper whether any of its documents exists. */
+  private async findAny(asleep: Sleeper[]): Promise<boolean[]> {
+    const sources = asleep.flatMap(({ shownBy }, index) =>
+      shownBy.map((source, place) => ({ name: `${index}_${place}`, index, source })),
+    )
+    const lookUps = sources.map(({ name, source }) => ({
+      $lookup: {
+        from: source.model(this.db).collection.name,
+        pipeline: [{ $match: source.filter() }, { $limit: 1 }, { $project: { _id: 1 } }],
+        as: name,
+      },
+    }))
+    // The one document of this collection carries the answers.
+    const pipeline = [{ $match: { _id: 'schema' } }, { $project: { _id: 1 } }, ...lookUps]
+    const [answer] = await schemaVersionModel(this.db).collection.aggregate(pipeline).toArray()
+    if (!answer) throw new Error('The database has no schema version')
+    const shown = new Set(sources.filter(({ name }) => answer[name].length > 0).map(({ index }) => index))
+    return asleep.map((_, index) => shown.has(index))
+  }
+}
