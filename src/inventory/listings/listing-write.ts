@@ -1,5 +1,6 @@
 import { DomainError } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
+import { isObject } from '../../http/input/schema/normalize.ts'
 import { single } from '../../http/write.ts'
 import type { Session } from '../../platform/mongo/connection.ts'
 import { busy } from '../../platform/mongo/errors.ts'
@@ -10,8 +11,15 @@ import { addressesOf } from './calendar-rooms.ts'
 import type { ListingPatch } from './fields.ts'
 import { findByOriginalId, findMatch, type Match } from './match-store.ts'
 import { type IdReading, merge } from './merge.ts'
-import type { ListingContent, ListingWithPrices } from './model.ts'
-import { changeFields, findListing, insertListing, replaceContent } from './store.ts'
+import type { ListingContent, ListingWithPrices, WrittenListing } from './model.ts'
+import {
+  changeFields,
+  findListing,
+  insertListing,
+  type PlainFields,
+  replaceContent,
+  setPlainFields,
+} from './store.ts'
 
 /*
  * A listing is found by its `original_id` (POST) or by its id (PATCH), and is then written in one transaction:
@@ -28,9 +36,9 @@ import { changeFields, findListing, insertListing, replaceContent } from './stor
  */
 
 /** The result of a create or update. */
-export interface ListingWrite {
+export interface ListingWrite<Listing = ListingWithPrices> {
   action: 'created' | 'updated'
-  listing: ListingWithPrices
+  listing: Listing
   /** True if the write set or changed the address of a calendar, which is therefore due. */
   setsCalendar: boolean
 }
@@ -184,7 +192,7 @@ export async function patchListing(
   ownerId: number,
   id: number | undefined,
   sent: ListingPatch,
-): Promise<ListingWrite> {
+): Promise<ListingWrite<WrittenListing>> {
   const { room_types, original_id, original_url } = sent
   const isAlone = !room_types?.length && original_id === undefined && original_url === undefined
   return isAlone ? patchFields(app, ownerId, id, sent) : patchInTurn(app, ownerId, id, sent)
@@ -194,15 +202,20 @@ export async function patchListing(
 const maxPatches = 50
 
 /**
- * Changes fields that no other document depends on. No lock is needed, because the update matches the listing only if
- * its content has not changed since it was read.
+ * Changes fields that no other document depends on. No lock is needed, because fields that are merged are written only if
+ * the listing's content has not changed since it was read. Fields that are replaced need no reading.
  */
 async function patchFields(
   app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
   ownerId: number,
   id: number | undefined,
   sent: ListingPatch,
-): Promise<ListingWrite> {
+): Promise<ListingWrite<WrittenListing>> {
+  const { room_types: _, ...fields } = sent
+  if (id !== undefined && isPlain(fields)) {
+    const listing = await setPlainFields(app, { owner_id: ownerId, id }, fields)
+    if (listing) return { action: 'updated', listing, setsCalendar: false }
+  }
   for (let patch = 0; patch < maxPatches; patch += 1) {
     const listing = await findListing(app.db, ownerId, id)
     const content = await merge(app.ids, listing.content, { sent, reading: 'internal' })
@@ -211,6 +224,12 @@ async function patchFields(
     await Bun.sleep(Math.random() * patch)
   }
   throw changedMeanwhile()
+}
+
+/** Returns true if each field that was sent replaces the stored one as a whole. */
+function isPlain(fields: PlainFields): boolean {
+  const values = Object.values(fields)
+  return values.length > 0 && !values.some(isObject)
 }
 
 /** Returns the error for a listing that other requests keep changing between the look-up and the write. */

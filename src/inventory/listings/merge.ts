@@ -217,7 +217,12 @@ function mergeObjects<T extends object>(current: T, sent: object): T {
  * Maximum size of a listing as JSON, in bytes (decisions §5). The service holds the whole JSON in memory while a slow
  * client reads it.
  */
-const maxBytes = 1024 * 1024
+export const maxBytes = 1024 * 1024
+
+/** Returns the size of a listing's content, or of a part of it, as JSON, in bytes. */
+export function bytesOf(content: object): number {
+  return Buffer.byteLength(JSON.stringify(content))
+}
 
 /**
  * Maximum number of rooms in a listing, over all room types. A page contains up to 100 listings with all of their
@@ -229,6 +234,6 @@ const maxRooms = 2000
 function requireSize(content: ListingContent): void {
   if (content.room_types.reduce((sum, { rooms }) => sum + rooms.length, 0) > maxRooms)
     throw invalidField('room_types', `A listing must have at most ${maxRooms} rooms`, 'max')
-  if (Buffer.byteLength(JSON.stringify(content)) > maxBytes)
+  if (bytesOf(content) > maxBytes)
     throw invalidField('body', `The listing must be at most ${maxBytes} bytes as JSON`, 'max')
 }

@@ -44,6 +44,11 @@ export interface StoredListing {
   /** Number of writes to the content. `changeFields` writes only if the revision has not changed since it was read. */
   revision: number
   /**
+   * A size that the content does not exceed, in bytes as JSON, when the listing was written at this time. Absent before it
+   * was first measured; meaningless if `updated_at` is another time.
+   */
+  measured?: { at: Date; bytes: number }
+  /**
    * Prices by room type id. They are stored outside the content so that a bulk rates write can set them without reading
    * the content and without conflicting with a `PATCH` of other fields.
    */
@@ -64,11 +69,23 @@ export interface CalendarRoomType {
 }
 
 /** A listing with its prices in its room types, as the stores return it. */
-export type ListingWithPrices = Omit<StoredListing, 'content' | 'prices' | 'calendar_room_types'> & {
+export type ListingWithPrices = Omit<
+  StoredListing,
+  'content' | 'prices' | 'calendar_room_types' | 'measured'
+> & {
   content: ListingContent
   /** Never set, so that a document whose prices are still outside its content does not have this type. */
   prices?: never
 }
+
+/** The parts of a listing that the answer to a write shows. */
+export type WrittenListing = Pick<StoredListing, 'id'> & {
+  content: Pick<ListingContent, 'original_id'> & {
+    room_types: (Ids & { rooms: Ids[] })[]
+  }
+}
+
+type Ids = Pick<StoredRoom, 'id' | 'partner_id'>
 
 /** Name of the index that enforces a unique `original_id` within a host. */
 export const originalIdIndex = 'listing_original_id_key'
@@ -84,6 +101,7 @@ const schema = new Schema<StoredListing>({
   original_url_key: { type: String, default: null },
   content: { type: Schema.Types.Mixed, required: true },
   revision: { type: Number, required: true },
+  measured: { type: { _id: false, at: Date, bytes: Number }, required: false },
   prices: Schema.Types.Mixed,
   calendar_room_types: { type: [{ _id: false, id: Number, rooms: Number }], default: [] },
   created_at: { type: Date, required: true },
@@ -127,6 +145,11 @@ export function comparableUrl(url: string | null | undefined): string | null {
   return url ? (URL.parse(url)?.href ?? url) : null
 }
 
+/** Returns the field by which listings are sorted and searched. */
+export function nameKeyOf(name: string): string {
+  return indexPrefix(comparableName(name))
+}
+
 /** Returns the fields that are derived from the content for use in indexes. */
 export function indexFieldsOf({
   name,
@@ -134,7 +157,7 @@ export function indexFieldsOf({
   original_url,
 }: Pick<ListingContent, 'name' | 'original_id' | 'original_url'>) {
   return {
-    name_key: indexPrefix(comparableName(name)),
+    name_key: nameKeyOf(name),
     original_id_key: indexKey(original_id),
     original_url_key: indexKey(comparableUrl(original_url)),
   }

@@ -9,6 +9,7 @@ import { listingCreate, listingPatch } from './fields.ts'
 import { countListings, type ListingQuery, listingQuery } from './list-store.ts'
 import { type ListingWrite, patchListing, sentListings } from './listing-write.ts'
 import { findMatch, recognizableIn } from './match-store.ts'
+import type { WrittenListing } from './model.ts'
 import { Listing, ListingListItem, ListingWriteResult, listingFilters } from './schema.ts'
 import { serializeIds, serializeListItem, serializeListing } from './serialize.ts'
 import { findListing } from './store.ts'
@@ -119,7 +120,11 @@ async function* listingPage(
   }
 }
 
-function writeResult(app: AppContext, context: ResponseContext, { action, listing }: ListingWrite) {
+function writeResult(
+  app: AppContext,
+  context: ResponseContext,
+  { action, listing }: ListingWrite<WrittenListing>,
+) {
   const preview = app.config.previewUrl.replace('{id}', String(listing.id))
   const data = {
     id: listing.id,

@@ -2,7 +2,7 @@ import { toTimestamp } from '../../core/clock.ts'
 import { complete } from '../../http/input/schema/complete.ts'
 import { ListingPatch, RoomTypeWrite, RoomWrite } from './fields.ts'
 import type { ListedListing } from './list-store.ts'
-import type { ListingWithPrices, StoredRoom } from './model.ts'
+import type { ListingWithPrices, StoredRoom, WrittenListing } from './model.ts'
 import type { Listing, ListingListItem } from './schema.ts'
 
 /** Serializes a listing with all of its fields (contract, Listing). */
@@ -41,7 +41,7 @@ export function serializeListItem({ content, ...listing }: ListedListing): Listi
 }
 
 /** Serializes the ids of a listing's room types and rooms, both ours and the partner's own (decisions §27). */
-export function serializeIds({ content }: ListingWithPrices) {
+export function serializeIds({ content }: Pick<WrittenListing, 'content'>) {
   return content.room_types.map((roomType) => ({ ...idsOf(roomType), rooms: roomType.rooms.map(idsOf) }))
 }
 

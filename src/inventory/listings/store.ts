@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Types } from 'mongoose'
 import { DomainError, notFound } from '../../core/errors.ts'
 import type { AppContext } from '../../http/context.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
@@ -6,16 +7,20 @@ import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
 import { resumeCalendars, stopCalendars } from '../calendars/addresses.ts'
 import { calendarRoomTypesOf } from './calendar-rooms.ts'
+import type { ListingPatch } from './fields.ts'
+import { bytesOf, maxBytes } from './merge.ts'
 import {
   type CalendarRoomType,
   indexFieldsOf,
   type ListingContent,
   type ListingWithPrices,
   listingModel,
+  nameKeyOf,
   originalIdIndex,
   type StoredContent,
   type StoredListing,
   type StoredRoomType,
+  type WrittenListing,
 } from './model.ts'
 import { type ListingStatus, listingStatuses } from './schema.ts'
 
@@ -44,6 +49,7 @@ function toListing({
   prices,
   content,
   calendar_room_types: _,
+  measured: __,
   ...listing
 }: StoredListing): ListingWithPrices {
   return { ...listing, content: { ...content, room_types: withPrices(content.room_types, prices) } }
@@ -129,6 +135,7 @@ export async function insertListing(
     unique_id: `lst_${crypto.randomUUID()}`,
     ...statusFields('draft'),
     ...contentFields(content),
+    measured: { at: now, bytes: bytesOf(content) },
     prices: pricesOf(content),
     revision: 1,
     created_at: now,
@@ -158,10 +165,12 @@ export async function replaceContent(
     listing_status,
     ...pricesAsRead(before, content),
   }
+  const now = clock(owner_id)
   const changed = {
     ...contentFields(content),
     ...changedPrices(before, content),
-    updated_at: clock(owner_id),
+    measured: { at: now, bytes: bytesOf(content) },
+    updated_at: now,
   }
   const update = { $set: changed, $inc: { revision: 1 } }
   try {
@@ -179,15 +188,58 @@ export async function replaceContent(
 export async function changeFields(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   { owner_id, id, revision, content: before }: ListingWithPrices,
-  { room_types: _, ...after }: ListingContent,
+  content: ListingContent,
 ): Promise<boolean> {
+  const { room_types: _, ...after } = content
+  const now = clock(owner_id)
   const known = before as Record<string, unknown>
   const changed = Object.entries(after).filter(([field, value]) => value !== known[field])
   const fields = Object.fromEntries(changed.map(([field, value]) => [`content.${field}`, value]))
   const { name_key } = indexFieldsOf(after)
-  const update = { $set: { ...fields, name_key, updated_at: clock(owner_id) }, $inc: { revision: 1 } }
+  const measured = { at: now, bytes: bytesOf(content) }
+  const update = { $set: { ...fields, name_key, measured, updated_at: now }, $inc: { revision: 1 } }
   const { matchedCount } = await listingModel(db).collection.updateOne({ owner_id, id, revision }, update)
   return matchedCount === 1
+}
+
+/** Fields of a listing's content that are replaced as a whole by what is sent, and which no other document depends on. */
+export type PlainFields = Omit<ListingPatch, 'room_types' | 'original_id' | 'original_url'>
+
+const shownColumns = {
+  _id: 0,
+  id: 1,
+  'content.original_id': 1,
+  'content.room_types.id': 1,
+  'content.room_types.partner_id': 1,
+  'content.room_types.rooms.id': 1,
+  'content.room_types.rooms.partner_id': 1,
+} as const
+
+/**
+ * Sets plain fields of a listing without reading it. Changes nothing and returns null if there is no such listing, or if
+ * it is not known whether the listing would then still have an allowed size: `changeFields` measures it.
+ */
+export async function setPlainFields(
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
+  { owner_id, id }: Pick<StoredListing, 'owner_id' | 'id'>,
+  sent: PlainFields,
+): Promise<WrittenListing | null> {
+  const now = clock(owner_id)
+  const growth = bytesOf(sent)
+  const smallEnough = {
+    owner_id,
+    id,
+    'measured.bytes': { $lte: maxBytes - growth },
+    // Otherwise something else was written since, such as prices.
+    $expr: { $eq: ['$measured.at', '$updated_at'] },
+  }
+  const fields: Record<string, unknown> = { updated_at: now, 'measured.at': now }
+  for (const [field, value] of Object.entries(sent)) fields[`content.${field}`] = value
+  if (sent.name !== undefined) fields.name_key = nameKeyOf(sent.name)
+  const update = { $set: fields, $inc: { revision: 1, 'measured.bytes': growth } }
+  const options = { projection: shownColumns, returnDocument: 'after' } as const
+  const found = await listingModel(db).collection.findOneAndUpdate(smallEnough, update, options)
+  return found as (WrittenListing & { _id: Types.ObjectId }) | null
 }
 
 function originalIdTaken(): DomainError {

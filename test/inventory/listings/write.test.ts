@@ -251,6 +251,49 @@ test.each([undefined, null, '', '  '])(
   },
 )
 
+test('PATCH of a name and an empty list of room types keeps the room types', async () => {
+  const actor = await service.actor()
+  const { id } = await create(actor, { name: 'One', room_types: [{ name: 'A' }] })
+  const { status, body } = await actor.send('PATCH', `/v1/listings/${id}`, {
+    body: { name: 'Two', parking: null, room_types: [] },
+  })
+  expect({ status, roomTypes: body.data.room_types.length }).toEqual({ status: 200, roomTypes: 1 })
+  expect(await read(actor, id)).toMatchObject({ name: 'Two', room_types: [{ name: 'A' }] })
+})
+
+test('a PATCH is refused if the listing would be larger than 1 MiB, whatever was written before', async () => {
+  const actor = await service.actor()
+  const { id } = await create(actor, {
+    name: 'One',
+    room_types: [{ name: 'A' }],
+    prices: { currency: 'EUR' },
+  })
+  const [{ id: room_type_id }] = (await read(actor, id)).room_types
+  const patch = (body: object) => actor.send('PATCH', `/v1/listings/${id}`, { body })
+  const bytes = async () => {
+    const stored = await listingModel(service.live.db).findOne({ owner_id: actor.hostId, id }).lean()
+    return Buffer.byteLength(JSON.stringify(stored?.content))
+  }
+  const answers = (last: number) => [...Array(104).fill(10_000), last]
+  const fill = (last: number) =>
+    patch({ faq: answers(last).map((length) => ({ question: '?', answer: 'a'.repeat(length) })) })
+  expect((await fill(1)).status).toBe(200)
+  const left = 100
+  expect((await fill(1024 * 1024 - left - (await bytes()) + 1)).status).toBe(200)
+  expect(await bytes()).toBe(1024 * 1024 - left)
+  const tooLarge = await patch({ name: 'n'.repeat('One'.length + left + 1) })
+  expect({ status: tooLarge.status, errors: tooLarge.body.error.errors }).toMatchObject({
+    status: 422,
+    errors: [{ path: 'body', code: 'max' }],
+  })
+  for (let count = 0; count < 10; count += 1)
+    expect((await patch({ name: `A name of 30 letters, number ${count}` })).status).toBe(200)
+  const item = { listing_id: id, room_type_id, base_price: 1000.25, price_jan: 1000.25, price_feb: 1000.25 }
+  const data = [{ ...item, price_mar: 1000.25, price_apr: 1000.25, price_may: 1000.25 }]
+  await actor.send('POST', '/v1/integrations/provider_one/rates', { body: { data } })
+  expect((await patch({ name: 'A' })).status).toBe(422)
+})
+
 test('PATCH with null clears every nullable scalar', async () => {
   const actor = await service.actor()
   const { id } = await create(actor, await readFixture('listings/barcelona-house'))
