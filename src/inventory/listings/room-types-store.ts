@@ -1,6 +1,8 @@
+import type { PipelineStage } from 'mongoose'
 import { notFound } from '../../core/errors.ts'
 import { type PageRequest, skipOf } from '../../http/input/pagination.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
+import { ofOwner } from '../../platform/mongo/look-up.ts'
 import { roomsByType } from './calendar-rooms-store.ts'
 import { type ListingContent, listingModel, type StoredListing, type StoredRoomType } from './model.ts'
 import { findListing } from './store.ts'
@@ -65,6 +67,23 @@ export async function findRoomTypeNames(
     ])
     .toArray()
   return new Map(listings.flatMap(({ found }) => found).map(({ id, name }) => [id, name ?? null]))
+}
+
+/**
+ * Returns the stage that adds the name of its room type to each booking: a list with at most one item, whose `names` has at
+ * most one name. Only this name is sent, because a listing may have hundreds of room types.
+ */
+export function joinRoomTypeNames(db: Db, as: string): PipelineStage.Lookup {
+  const wanted = { input: '$content.room_types', as: 'one', cond: { $eq: ['$$one.id', '$$room_type'] } }
+  const names = { $map: { input: { $filter: wanted }, as: 'found', in: '$$found.name' } }
+  return {
+    $lookup: {
+      from: listingModel(db).collection.name,
+      let: { owner: '$owner_id', listing: '$listing_id', room_type: '$room_type_id' },
+      pipeline: [{ $match: ofOwner('$$listing') }, { $project: { _id: 0, names } }],
+      as,
+    },
+  }
 }
 
 /** A reference to a room type that its listing does not have, and the index of the first item that makes it. */

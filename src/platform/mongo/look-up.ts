@@ -109,6 +109,14 @@ function withAnyOf(keys: OfHost[]) {
   return { $or: branches }
 }
 
+/**
+ * Matches, in a stage that adds documents of the same owner, the document with an id. The stage names the owner `$$owner`.
+ * The index on the owner and the id finds it.
+ */
+export function ofOwner(id: string) {
+  return { $expr: { $and: [{ $eq: ['$owner_id', '$$owner'] }, { $eq: ['$id', id] }] } }
+}
+
 function nameOfHosts({ owner_id, id }: OfHost): string {
   return `${owner_id}/${id}`
 }

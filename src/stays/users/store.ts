@@ -1,9 +1,10 @@
+import type { PipelineStage } from 'mongoose'
 import { invalidField, notFound } from '../../core/errors.ts'
 import { type PageRequest, skipOf } from '../../http/input/pagination.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { emailKey } from '../../platform/mongo/index-key.ts'
-import { lookUpById } from '../../platform/mongo/look-up.ts'
+import { lookUpById, ofOwner } from '../../platform/mongo/look-up.ts'
 import { erasedPerson, erasedUserId } from './erased.ts'
 import { emailIndex, type StoredUser, userModel } from './model.ts'
 
@@ -19,6 +20,24 @@ export function findUsers(db: Db, ownerId: number, ids: number[]): Promise<Store
   return userModel(db)
     .collection.find<StoredUser>({ owner_id: ownerId, id: { $in: ids } })
     .toArray()
+}
+
+/** What a booking's detail shows of its guest. */
+export type ShownGuest = Pick<StoredUser, 'name' | 'email' | 'phone' | 'country' | 'language'>
+
+/** Returns the stage that adds its guest to each booking, as a list of {@link ShownGuest} with at most one item. */
+export function joinGuests(db: Db, as: string): PipelineStage.Lookup {
+  return {
+    $lookup: {
+      from: userModel(db).collection.name,
+      let: { owner: '$owner_id', user: '$user_id' },
+      pipeline: [
+        { $match: ofOwner('$$user') },
+        { $project: { _id: 0, name: 1, email: 1, phone: 1, country: 1, language: 1 } },
+      ],
+      as,
+    },
+  }
 }
 
 /**
