@@ -44,6 +44,25 @@ test('a service that has started has loaded nothing that few use', async () => {
   expect(loaded).toEqual([])
 })
 
+test('a supervisor has loaded nothing that serves requests', async () => {
+  const MONGODB_URL = await ownDatabase()
+  const supervisor = await startService(
+    { MONGODB_URL, WORKERS: '2' },
+    [],
+    'test/process/loaded-modules.program.ts',
+  )
+  const modules = await listModules(supervisor)
+  await supervisor.end('SIGTERM')
+  expect(modules).toContain('src/process/supervisor.ts')
+  const serving = modules.filter(
+    (path) =>
+      path === 'src/app.ts' ||
+      path.startsWith('node_modules/mongoose') ||
+      path.startsWith('node_modules/elysia'),
+  )
+  expect(serving).toEqual([])
+})
+
 /** Returns the paths of a process's modules, from the project's folder. */
 async function listModules({ pid, output }: { pid: number; output(): string }): Promise<string[]> {
   const told = () =>

@@ -21,8 +21,7 @@ async function openWatch() {
     })
     return Object.assign(state, added)
   }
-  const show = (name: string) =>
-    leaseModel(db).create({ _id: name, owner: 'somebody', until: new Date() })
+  const show = (name: string) => leaseModel(db).create({ _id: name, owner: 'somebody', until: new Date() })
   return { db, watch, sleeper, show }
 }
 
