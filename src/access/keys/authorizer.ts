@@ -131,7 +131,10 @@ export class KeyAuthorizer implements Authorizer {
     return { key, secret, host }
   }
 
-  /** Reads a record again. If it was only old and has not changed, the room in its limits is still known. */
+  /**
+   * Reads a record again, and its host at the same time. If it was only old and has not changed, the room in its limits
+   * is still known.
+   */
   private async readAgain(
     { key, revision: known, rooms }: CachedKey,
     hash: string,
