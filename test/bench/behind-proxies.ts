@@ -17,6 +17,21 @@ export const showsCommands = process.env.COMMANDS === '1'
 /** Commands that no request causes: the driver watches its server, and change streams wait. */
 const ofConnections = new Set(['hello', 'ismaster', 'getmore', 'endsessions', 'client', 'info'])
 
+/** Collections on which the service works in the background. */
+const backgroundCollections = new Set([
+  'alarms',
+  'calendars',
+  'certifications',
+  'leases',
+  'outbox',
+  'request_counts',
+  'requests',
+  'sandbox_keys',
+  'sandboxes',
+  'webhook_deliveries',
+  'webhooks',
+])
+
 type Release = 'new' | 'old'
 export type Server = 'mongodb' | 'redis'
 
@@ -71,6 +86,12 @@ export function withSides<T>(processes: number, work: (sides: Side[]) => Promise
 /** Returns the old side that a new one is compared with; undefined if only one release is measured. */
 export function before(sides: Side[], { hasRedis }: Side): Side | undefined {
   return sides.find((side) => side.release === 'old' && side.hasRedis === hasRedis)
+}
+
+/** Returns whether a command is one of the service's own work. The use of a key is one, but requests read its record. */
+export function isOfBackground({ text }: Noted): boolean {
+  const [name, collection = ''] = text.split(' ')
+  return backgroundCollections.has(collection) || (collection === 'keys' && name !== 'find')
 }
 
 async function startSide(

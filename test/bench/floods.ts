@@ -3,7 +3,7 @@ import { mintKey } from '../../src/access/keys/store.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { permissions } from '../../src/http/permissions.ts'
 import { sender } from '../support/app.ts'
-import { before, type Noted, type Side, showsCommands, withSides } from './behind-proxies.ts'
+import { before, isOfBackground, type Noted, type Side, showsCommands, withSides } from './behind-proxies.ts'
 import type { Row } from './table.ts'
 
 const requests = 300
@@ -156,29 +156,12 @@ function isOfLimit(reason: Reason): boolean {
   return reason !== 'permission' && reason !== 'network'
 }
 
-/** Collections on which the service works in the background, such as on the use of keys. */
-const background = new Set([
-  'alarms',
-  'calendars',
-  'certifications',
-  'keys',
-  'leases',
-  'outbox',
-  'request_counts',
-  'requests',
-  'sandbox_keys',
-  'sandboxes',
-  'webhook_deliveries',
-  'webhooks',
-])
-
 function isOfRecord({ text }: Noted): boolean {
   return text === 'find keys' || text === 'find hosts'
 }
 
 function isOwn(command: Noted): boolean {
-  const [, collection = ''] = command.text.split(' ')
-  return !isOfRecord(command) && !background.has(collection)
+  return !isOfRecord(command) && !isOfBackground(command)
 }
 
 function workOf({ reason, request, atOnce }: Flood, { hasRedis }: Side): string {

@@ -1,7 +1,15 @@
 import { systemClock } from '../../src/core/clock.ts'
 import { makeActor, sender, type TestResponse } from '../support/app.ts'
 import { allowedWithoutRedis, prepareTrips, type TripName, trips } from '../support/trips.ts'
-import { before, type Noted, type Server, type Side, showsCommands, withSides } from './behind-proxies.ts'
+import {
+  before,
+  isOfBackground,
+  type Noted,
+  type Server,
+  type Side,
+  showsCommands,
+  withSides,
+} from './behind-proxies.ts'
 import { median } from './measure.ts'
 import { startReferences } from './servers.ts'
 import type { Row } from './table.ts'
@@ -179,7 +187,7 @@ function figuresOf(sent: Sent[]): Figures {
 }
 
 function count(commands: Noted[], of: Server): number {
-  return commands.filter(({ server }) => server === of).length
+  return commands.filter((command) => command.server === of && !isOfBackground(command)).length
 }
 
 /** Prints the commands of the request that took the median time, and when each was sent, in round trips. */
