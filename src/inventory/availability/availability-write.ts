@@ -12,8 +12,8 @@ import {
   type OwnedListings,
 } from '../listings/room-types-store.ts'
 import { asOf, latestAsOf, requireNotAhead, requireNotOlder } from './as-of.ts'
-import { countAfterWrite, makeRoom, requireRoom } from './capacity.ts'
-import { needsCompaction, requestCompaction } from './compaction.ts'
+import { countAfterWrite, requireRoom, roomTypesTooLarge } from './capacity.ts'
+import { compactRoomTypes, needsCompaction, requestCompaction } from './compaction.ts'
 import type { RoomTypeCompacted, StoredRow } from './model.ts'
 import type { AvailabilityItem } from './schema.ts'
 import { type AddedRows, addToWritten, extentOf, findCompacted, findTotals, insertRows } from './store.ts'
@@ -26,6 +26,7 @@ import { type AddedRows, addToWritten, extentOf, findCompacted, findTotals, inse
 export const sentAvailability = single({
   queue: hostQueue,
   prepare: prepareAvailability,
+  ensure: ({ db }: Pick<AppContext, 'db'>, ownerId, { tooLarge }) => compactRoomTypes(db, ownerId, tooLarge),
   write: writeAvailability,
 })
 
@@ -44,6 +45,8 @@ interface SentAvailability {
   added: AddedRows[]
   /** The state of the room types at their last compaction, as it was before the write's turn. */
   compacted: Map<number, RoomTypeCompacted>
+  /** Ids of the room types that must be compacted before the write. */
+  tooLarge: number[]
 }
 
 /** @throws DomainError `forbidden` (another host's listings) or `invalid_ids` (room types) */
@@ -62,8 +65,8 @@ async function prepareAvailability(
     findCompacted(db, null, ownerId, roomTypeIds),
   ])
   requireOwned(items, listings)
-  await makeRoom(db, ownerId, added, { written, compacted })
-  return { items, firstId, added, compacted }
+  const tooLarge = roomTypesTooLarge(ownerId, added, { written, compacted })
+  return { items, firstId, added, compacted, tooLarge }
 }
 
 function addedRows(items: AvailabilityItem[]): AddedRows[] {

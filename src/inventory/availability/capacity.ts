@@ -2,7 +2,7 @@ import { invalidField } from '../../core/errors.ts'
 import { maxBulkItems } from '../../http/input/schema/fields.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { busy } from '../../platform/mongo/errors.ts'
-import { compactRoomTypes, needsCompaction } from './compaction.ts'
+import { needsCompaction } from './compaction.ts'
 import type { RoomTypeCompacted, RoomTypeWritten } from './model.ts'
 import { type AddedRows, countOf, findCompacted, type RoomTypeCount } from './store.ts'
 
@@ -58,19 +58,14 @@ function countsAfter(
 }
 
 /**
- * Compacts the room types that a write may make too large, so that reads, bookings and compactions never process more
- * rows per room type than the limits above allow, no matter how fast a partner writes (decisions §8).
+ * Returns the ids of the room types that a write may make too large. They are compacted first, so that reads, bookings and
+ * compactions never process more rows per room type than the limits above allow, no matter how fast a partner writes
+ * (decisions §8).
  */
-export async function makeRoom(
-  db: Db,
-  ownerId: number,
-  added: AddedRows[],
-  known: KnownTotals,
-): Promise<void> {
+export function roomTypesTooLarge(ownerId: number, added: AddedRows[], known: KnownTotals): number[] {
   const grown = countsAfter(ownerId, added, known)
   const large = grown.filter((count) => isFull(count) || count.looseRows > maxLooseRows)
-  const ids = large.map(({ written }) => written.room_type_id)
-  if (ids.length > 0) await compactRoomTypes(db, ownerId, ids)
+  return large.map(({ written }) => written.room_type_id)
 }
 
 /**

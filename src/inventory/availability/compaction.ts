@@ -70,6 +70,7 @@ const maxRowsPerTransaction = 4000
  * a compaction does not block writes. If two compactions run concurrently, the second starts over.
  */
 export async function compactRoomTypes(db: Db, ownerId: number, roomTypeIds: number[]): Promise<void> {
+  if (roomTypeIds.length === 0) return
   // A duplicate key means that another process has just completed the first compaction of one of these room types.
   for (const ids of portionsOf(await findCounts(db, null, ownerId, roomTypeIds)))
     await retryDuplicate(() =>
