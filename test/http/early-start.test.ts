@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { rateLimitName } from '../../src/access/keys/authorizer.ts'
 import { updateKey } from '../../src/access/keys/store.ts'
 import type { Permission } from '../../src/http/permissions.ts'
+import { sentAvailability } from '../../src/inventory/availability/availability-write.ts'
 import { type Actor, type Sending, seedBooking, type TestApp, testApp } from '../support/app.ts'
 import { ownDatabase } from '../support/databases.ts'
 import { acquaint, HeldLimiter, isHarmless, type SentCommand, SentCommands } from '../support/held-limiter.ts'
@@ -116,6 +117,23 @@ test('a refused booking and a refused deletion have no effect, and the next ones
   expect((await actor.send('GET', `/v1/webhooks/${id}`)).status).toBe(200)
   expect((await actor.send('POST', '/v1/bookings', { body: stay })).status).toBe(201)
   expect((await actor.send('DELETE', `/v1/webhooks/${id}`)).status).toBe(200)
+})
+
+test('preparing a push of availability compacts nothing, even if the push needs it', async () => {
+  const actor = await newActor()
+  const { listing_id, room_type_id } = await seedBooking(actor)
+  const item = { listing_id, room_type_id, available: 1, start_date: '2041-01-01', end_date: '2041-01-02' }
+  const pushed = await actor.send('POST', `${provider}/availability`, { body: { data: [item, item, item] } })
+  expect(pushed.status).toBe(200)
+  // More than may wait for a compaction.
+  const items = Array.from({ length: 2001 }, () => item)
+  await commands.settle()
+  commands.take()
+  const prepared = await sentAvailability.prepare(service.live, actor.hostId, items)
+  await commands.settle()
+  expect(namesOf(commands.take().filter((command) => !isHarmless(command)))).toEqual([])
+  await sentAvailability.ensure?.(service.live, actor.hostId, prepared)
+  expect(commands.take().filter((command) => !isHarmless(command)).length).toBeGreaterThan(0)
 })
 
 test('a refused poll holds no place, counts as no read, and keeps no end of a page', async () => {
