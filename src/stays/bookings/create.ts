@@ -5,7 +5,6 @@ import { advanceHostClock, hostQueue, versionAt } from '../../host-clock/store.t
 import type { AppContext } from '../../http/context.ts'
 import { batch } from '../../http/write.ts'
 import type { AvailabilityRow } from '../../inventory/availability/overlay.ts'
-import { findRowsCovering } from '../../inventory/availability/store.ts'
 import { findCalendarRoomTypes, roomsByType } from '../../inventory/listings/calendar-rooms-store.ts'
 import { type BookableListing, findBookableListing } from '../../inventory/listings/store.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
@@ -25,7 +24,6 @@ import {
   findActiveStays,
   findRowsAndStays,
   insertBookings,
-  type RoomTypeNights,
   type RoomTypeStay,
 } from './store.ts'
 
@@ -236,7 +234,7 @@ interface Limits {
 
 /**
  * Returns the rows in force on the nights of new bookings of one host, and the stays that may count there. They are read
- * together, unless calendars make other nights count too: it then depends on what each of them says.
+ * together. Only where there are calendars but no rows are the stays read by a statement of their own.
  */
 async function findLimits(
   db: Db,
@@ -249,17 +247,14 @@ async function findLimits(
     roomTypeIds: [booking.room_type_id],
     days: nightsOf(booking),
   }))
-  if (calendars.size === 0) return findRowsAndStays(db, session, owner_id, nights)
-  const rows = await findRowsCovering(db, session, owner_id, nights)
-  const compared: RoomTypeNights[] = []
-  for (const booking of bookings) {
-    const { room_type_id } = booking
-    if (!rows.has(room_type_id) && !calendars.has(room_type_id)) continue
-    const days = nightsToCompare(nightsOf(booking), calendars.get(room_type_id) ?? [])
-    compared.push({ roomTypeIds: [room_type_id], days })
-  }
-  const stays = compared.length === 0 ? [] : await findActiveStays(db, session, owner_id, compared)
-  return { rows, stays }
+  if (calendars.size === 0) return findRowsAndStays(db, session, owner_id, { nights })
+  const compared = bookings.map((booking) => ({
+    roomTypeIds: [booking.room_type_id],
+    days: nightsToCompare(nightsOf(booking), calendars.get(booking.room_type_id) ?? []),
+  }))
+  const limits = await findRowsAndStays(db, session, owner_id, { nights, compared })
+  if (limits.rows.size > 0) return limits
+  return { rows: limits.rows, stays: await findActiveStays(db, session, owner_id, compared) }
 }
 
 /**

@@ -77,30 +77,36 @@ export function findActiveStays(
 }
 
 /**
- * Returns the rows of availability in force on the nights of room types, by room type id, and the active stays that
- * overlap these nights, by one statement. Leaves out stays that count against none of the rows, so all of them if there
- * are no rows.
+ * Returns the rows of availability in force on nights, by room type id, and the active stays that overlap these nights, by
+ * one statement. Without any rows, it reads no stays.
  */
 export async function findRowsAndStays(
   db: Db,
   session: Session,
   ownerId: number,
-  nights: RoomTypeNights[],
+  { nights, compared }: LimitedNights,
 ): Promise<{ rows: Map<number, AvailabilityRow[]>; stays: RoomTypeStay[] }> {
   const isUnknown = {
     $or: [{ $gt: ['$created_sequence', '$$sequence'] }, { $gt: ['$created_version', '$$as_of'] }],
   }
+  const filter = compared ? activeOn(ownerId, compared) : { ...activeOn(ownerId, nights), $expr: isUnknown }
   const { rows, others } = await findRowsCoveringWith<RoomTypeStay>(
     db,
     session,
     { ownerId, wanted: nights },
-    {
-      collection: bookingModel(db).collection.name,
-      filter: { ...activeOn(ownerId, nights), $expr: isUnknown },
-      fields: stayColumns,
-    },
+    { collection: bookingModel(db).collection.name, filter, fields: stayColumns },
   )
   return { rows, stays: others }
+}
+
+/** Nights whose units are counted. */
+interface LimitedNights {
+  nights: RoomTypeNights[]
+  /**
+   * The nights whose stays are needed, all of them. If undefined, the stays on `nights` are, and those that count against
+   * none of the rows are left out.
+   */
+  compared?: RoomTypeNights[]
 }
 
 /** Nights of room types. */

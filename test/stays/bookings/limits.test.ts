@@ -102,7 +102,7 @@ test('rows and stays read together count as many units as those read one after t
         const days = { from: dayAt(start), to: dayAt(start + 3) }
         const nights = roomTypes.map((id) => ({ roomTypeIds: [id], days }))
         const [together, apart] = await inTransaction(db, `host/${ownerId}`, async (session) => [
-          await findRowsAndStays(db, session, ownerId, nights),
+          await findRowsAndStays(db, session, ownerId, { nights }),
           {
             rows: await findRowsCovering(db, session, ownerId, nights),
             stays: await findActiveStays(db, session, ownerId, nights),
@@ -145,7 +145,7 @@ test('stays that every row knows, and stays without a row, are not read', async 
   const read = (roomTypeId: number) =>
     inTransaction(db, `host/${lastOwner}`, (session) => {
       const days = { from: dayAt(0), to: dayAt(1) }
-      return findRowsAndStays(db, session, lastOwner, [{ roomTypeIds: [roomTypeId], days }])
+      return findRowsAndStays(db, session, lastOwner, { nights: [{ roomTypeIds: [roomTypeId], days }] })
     })
   const { stays } = await read(1)
   expect(stays.map(({ created_sequence }) => created_sequence).sort()).toEqual([4, 5])
