@@ -53,7 +53,7 @@ export const budgets: Record<TripName, Budget> = {
   keyedBooking: { sequence: [6, 6], commands: [8, 8] },
   keyedBookingWithMessage: { sequence: [7, 7], commands: [9, 9] },
   booking: { sequence: [5, 5], commands: [6, 6] },
-  message: { sequence: [6, 5], commands: [6, 6] },
+  message: { sequence: [5, 5], commands: [6, 6] },
   rename: { sequence: [2, 1], commands: [1, 1] },
   matchingListing: { sequence: [5, 5], commands: [6, 6] },
   availability: { sequence: [6, 6], commands: [9, 9] },

@@ -27,7 +27,7 @@ export function redisClient(address: RedisAddress, keyPrefix: string): RedisClie
     keyPrefix,
     lazyConnect: true,
     enableOfflineQueue: false,
-    enableAutoPipelining: true,
+    // Without automatic pipelining, which holds commands back until those before them have been answered.
     scripts: {
       hitWindow: { lua: hitScript, numberOfKeys: 2 },
       takeSlot: { lua: takeSlotScript, numberOfKeys: 1 },
