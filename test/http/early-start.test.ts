@@ -1,3 +1,4 @@
+import type { CommandStartedEvent } from 'mongodb'
 import { expect, test } from 'vitest'
 import { rateLimitName } from '../../src/access/keys/authorizer.ts'
 import { updateKey } from '../../src/access/keys/store.ts'
@@ -198,6 +199,53 @@ test('a replay that is begun early has the headers of its own limit, and its fir
   expect({ status: replay.status, text: replay.text }).toEqual({ status: 201, text: first.text })
   expect(replay.headers.get('idempotent-replayed')).toBe('true')
   expect(replay.headers.get('ratelimit')).toContain('"default"')
+})
+
+/** Makes the record of a key that the service has cached a minute old. */
+async function makeOld({ key }: Actor): Promise<void> {
+  await acquaint(service.live, key)
+  await service.live.authorizer.authorize(key, new Date(Date.now() - 60_000), async () => true)
+}
+
+test('a poll by a key that was last used a minute ago waits for its record, its page and the limiter at once', async () => {
+  const actor = await newActor()
+  await seedBooking(actor)
+  await makeOld(actor)
+  const { answer, decision, begun } = await begin(actor, 'GET', `${provider}/bookings`)
+  expect(namesOf(begun)).toContain('find bookings')
+  decision.decide()
+  const { status, body } = await answer
+  expect({ status, bookings: body.data.Bookings.length }).toEqual({ status: 200, bookings: 1 })
+  expect(namesOf(commands.take())).not.toContain('find bookings')
+})
+
+test.each([
+  { name: 'is revoked', change: { active: false }, status: 401 },
+  { name: 'loses its permission', change: { permissions: ['listings.read' as const] }, status: 403 },
+  { name: 'gets a lower limit', change: { rate_limit: 7 }, status: 200 },
+])('a key that $name without being announced is judged by its new record', async ({ change, status }) => {
+  const actor = await newActor()
+  await makeOld(actor)
+  await updateKey(service.live.db, String(actor.keyId), change)
+  const { answer, decision, begun } = await begin(actor, 'GET', `${provider}/bookings`)
+  expect(namesOf(begun)).toContain('find bookings')
+  decision.decide()
+  expect((await answer).status).toBe(status)
+})
+
+test('concurrent requests read an old record once', async () => {
+  const actor = await newActor()
+  await makeOld(actor)
+  let reads = 0
+  const client = service.live.db.getClient()
+  const count = ({ commandName, command }: CommandStartedEvent) => {
+    if (commandName === 'find' && command.find === 'keys' && 'secrets.hash' in command.filter) reads += 1
+  }
+  client.on('commandStarted', count)
+  const answers = await Promise.all(Array.from({ length: 20 }, () => actor.send('GET', '/v1/me')))
+  client.off('commandStarted', count)
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  expect(reads).toBe(1)
 })
 
 test('a key that changes while a request is begun is served as it then is', async () => {

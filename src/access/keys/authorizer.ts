@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import { DomainError, rateLimited, UnusableKeyError } from '../../core/errors.ts'
 import type { LimitState, RateWindow } from '../../http/access.ts'
@@ -51,6 +52,8 @@ interface Sources extends Pick<AppContext, 'db' | 'rateLimiter'> {
 export class KeyAuthorizer implements Authorizer {
   private readonly cached: LRUCache<string, CachedKey>
   private readonly lookUps = new Map<string, Promise<CachedKey>>()
+  /** Renewals of old records under way, by the hash of the key. */
+  private readonly renewals = new Map<string, Promise<CachedKey>>()
   private readonly db: Db
   private readonly rateLimiter: RateLimiter
   private readonly keyChanges: Sources['keyChanges']
@@ -81,14 +84,17 @@ export class KeyAuthorizer implements Authorizer {
     const name = window === 'default' ? rateLimitName(id) : `${window}:${id}`
     const deciding = this.rateLimiter.hit(name, limit, minuteMilliseconds, rateLimitName(id))
     room.begin()
-    if (foresee && room.isAmple && isFresh(cached, now) && whyUnusable(cached, now) === null)
+    // An old record is read again whatever the limiter decides.
+    const renewing = isFresh(cached, now) ? undefined : this.renew(cached, hash, now)
+    if (foresee && room.isAmple && whyUnusable(cached, now) === null)
       foresee({ key: cached.key, host: cached.host })
     const decision = await deciding
     room.end(decision, limit)
+    if (renewing) cached = await renewing
     const isRefused = !decision.allowed || whyUnusable(cached, now) !== null
     const revision = decision.revision ?? this.keyChanges.revision()
     if (!isCurrent(cached, revision, now, isRefused))
-      cached = await this.readAgain(cached, hash, now, revision)
+      cached = await this.read(hash, now, { revision, hostId: cached.key.host_id })
     requireUsable(cached, now)
     return { ...decision, key: cached.key, host: cached.host, limit, window }
   }
@@ -132,18 +138,31 @@ export class KeyAuthorizer implements Authorizer {
   }
 
   /**
-   * Reads a record again, and its host at the same time. If it was only old and has not changed, the room in its limits
-   * is still known.
+   * Reads an old record again, once for all of its concurrent requests. If nothing has changed that decides about a
+   * request, the record stays the same, so a request that was begun for it goes on.
    */
-  private async readAgain(
-    { key, revision: known, rooms }: CachedKey,
-    hash: string,
-    now: Date,
-    revision: string | null,
-  ): Promise<CachedKey> {
-    const cached = await this.read(hash, now, { revision, hostId: key.host_id })
-    if (revision !== null && revision === known) cached.rooms = rooms
-    return cached
+  private renew(old: CachedKey, hash: string, now: Date): Promise<CachedKey> {
+    const current = this.renewals.get(hash)
+    if (current) return current
+    const renewal = this.readAgain(old, hash, now).finally(() => this.renewals.delete(hash))
+    // A request that fails for another reason never looks at it.
+    renewal.catch(() => {})
+    this.renewals.set(hash, renewal)
+    return renewal
+  }
+
+  private async readAgain(old: CachedKey, hash: string, now: Date): Promise<CachedKey> {
+    try {
+      const found = await this.find(hash, old.key.host_id)
+      // What was announced since the old record was read may have come after this reading.
+      const { revision } = old
+      const renewed = { ...(isSame(old, found) ? old : fresh(found)), readAt: now.getTime(), revision }
+      this.cached.set(hash, renewed)
+      return renewed
+    } catch (error) {
+      if (error instanceof DomainError) this.cached.delete(hash)
+      throw error
+    }
   }
 
   /** Reads a key's record and caches it with the revision that was known before. */
@@ -152,15 +171,7 @@ export class KeyAuthorizer implements Authorizer {
     now: Date,
     { revision, hostId }: { revision: string | null; hostId?: number },
   ): Promise<CachedKey> {
-    const { key, secret, host } = await this.find(hash, hostId)
-    const cached: CachedKey = {
-      key,
-      secret,
-      host,
-      readAt: now.getTime(),
-      revision,
-      rooms: { default: new KnownRoom(), insight: new KnownRoom() },
-    }
+    const cached: CachedKey = { ...fresh(await this.find(hash, hostId)), readAt: now.getTime(), revision }
     this.cached.set(hash, cached)
     return cached
   }
@@ -202,6 +213,22 @@ function isFresh({ readAt }: CachedKey, now: Date): boolean {
 }
 
 type Found = Pick<CachedKey, 'key' | 'secret' | 'host'>
+
+/** Returns a record of which nothing is known yet. */
+function fresh({ key, secret, host }: Found): Found & Pick<CachedKey, 'rooms'> {
+  return { key, secret, host, rooms: { default: new KnownRoom(), insight: new KnownRoom() } }
+}
+
+/** Returns true if two readings of a key's record decide alike about every request. */
+function isSame(one: Found, other: Found): boolean {
+  return isDeepStrictEqual(decidingParts(one), decidingParts(other))
+}
+
+/** The parts of a record that decide about a request; the others are the key's use, which changes with every request. */
+function decidingParts({ key, secret, host }: Found) {
+  const { permissions, active, expires_at, rate_limit, allowed_from } = key
+  return { permissions, active, expires_at, rate_limit, allowed_from, secret, host }
+}
 
 function requireUsable(found: Found, now: Date): void {
   const message = whyUnusable(found, now)
