@@ -5,6 +5,7 @@ import type { AppContext } from '../../http/context.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
+import { inLane } from '../../platform/mongo/turns/update-lanes.ts'
 import { resumeCalendars, stopCalendars } from '../calendars/addresses.ts'
 import { calendarRoomTypesOf } from './calendar-rooms.ts'
 import type { ListingPatch } from './fields.ts'
@@ -193,7 +194,8 @@ export async function changeFields(
   const { name_key } = indexFieldsOf(after)
   const set = { ...fields, name_key, updated_at: now }
   const measured = { at: now, bytes: bytesOf(content) }
-  return writeMeasured(db, { asRead: { owner_id, id, revision }, readAt: updated_at, set, measured })
+  const asRead = { owner_id, id, revision }
+  return inLane(db, () => writeMeasured(db, { asRead, readAt: updated_at, set, measured }))
 }
 
 /** A write of a listing's content, made from the listing as it was read. */
@@ -267,7 +269,8 @@ export async function setPlainFields(
   if (sent.name !== undefined) fields.name_key = nameKeyOf(sent.name)
   const update = { $set: fields, $inc: { revision: 1, 'measured.bytes': growth } }
   const options = { projection: shownColumns, returnDocument: 'after' } as const
-  const found = await listingModel(db).collection.findOneAndUpdate(smallEnough, update, options)
+  const { collection } = listingModel(db)
+  const found = await inLane(db, () => collection.findOneAndUpdate(smallEnough, update, options))
   return found as (WrittenListing & { _id: Types.ObjectId }) | null
 }
 
