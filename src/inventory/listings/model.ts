@@ -44,8 +44,8 @@ export interface StoredListing {
   /** Number of writes to the content. `changeFields` writes only if the revision has not changed since it was read. */
   revision: number
   /**
-   * A size that the content does not exceed, in bytes as JSON, when the listing was written at this time. Absent before it
-   * was first measured; meaningless if `updated_at` is another time.
+   * A size that the content does not exceed, in bytes as JSON, when the listing was written at this time. Absent if it is
+   * unknown, as after a write of prices; meaningless if `updated_at` is another time.
    */
   measured?: { at: Date; bytes: number }
   /**

@@ -1,4 +1,4 @@
-import { setFields } from '../../platform/mongo/collections.ts'
+import { updateEach } from '../../platform/mongo/collections.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { listingModel, type StoredRoomType } from './model.ts'
 
@@ -30,6 +30,11 @@ export async function pushPrices(
     for (const [field, value] of Object.entries(values)) update.set[`prices.${room_type_id}.${field}`] = value
     updates.set(listing_id, update)
   }
-  const matched = await setFields(listingModel(db), session, [...updates.values()])
+  // In the same millisecond as another write of the listing, `updated_at` would not show that its size is unknown now.
+  const changed = [...updates.values()].map(({ filter, set }) => ({
+    filter,
+    update: { $set: set, $unset: { measured: '' } },
+  }))
+  const matched = await updateEach(listingModel(db), session, changed)
   return matched === updates.size
 }

@@ -5,6 +5,7 @@ import type { AppContext } from '../../http/context.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
+import { inLane } from '../../platform/mongo/turns/update-lanes.ts'
 import { resumeCalendars, stopCalendars } from '../calendars/addresses.ts'
 import { calendarRoomTypesOf } from './calendar-rooms.ts'
 import type { ListingPatch } from './fields.ts'
@@ -153,10 +154,11 @@ export async function insertListing(
  */
 export async function replaceContent(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  { owner_id, id, revision, listing_status, content: before }: ListingWithPrices,
+  read: ListingWithPrices,
   content: ListingContent,
   session: Session,
 ): Promise<boolean> {
+  const { owner_id, id, revision, listing_status, content: before } = read
   const asRead = {
     owner_id,
     id,
@@ -166,16 +168,10 @@ export async function replaceContent(
     ...pricesAsRead(before, content),
   }
   const now = clock(owner_id)
-  const changed = {
-    ...contentFields(content),
-    ...changedPrices(before, content),
-    measured: { at: now, bytes: bytesOf(content) },
-    updated_at: now,
-  }
-  const update = { $set: changed, $inc: { revision: 1 } }
+  const set = { ...contentFields(content), ...changedPrices(before, content), updated_at: now }
+  const measured = { at: now, bytes: bytesOf(content) }
   try {
-    const { matchedCount } = await listingModel(db).collection.updateOne(asRead, update, { session })
-    return matchedCount === 1
+    return await writeMeasured(db, { asRead, readAt: read.updated_at, set, measured }, session)
   } catch (error) {
     throw breaksUniqueIndex(error, originalIdIndex) ? originalIdTaken() : error
   }
@@ -187,7 +183,7 @@ export async function replaceContent(
  */
 export async function changeFields(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
-  { owner_id, id, revision, content: before }: ListingWithPrices,
+  { owner_id, id, revision, updated_at, content: before }: ListingWithPrices,
   content: ListingContent,
 ): Promise<boolean> {
   const { room_types: _, ...after } = content
@@ -196,9 +192,44 @@ export async function changeFields(
   const changed = Object.entries(after).filter(([field, value]) => value !== known[field])
   const fields = Object.fromEntries(changed.map(([field, value]) => [`content.${field}`, value]))
   const { name_key } = indexFieldsOf(after)
+  const set = { ...fields, name_key, updated_at: now }
   const measured = { at: now, bytes: bytesOf(content) }
-  const update = { $set: { ...fields, name_key, measured, updated_at: now }, $inc: { revision: 1 } }
-  const { matchedCount } = await listingModel(db).collection.updateOne({ owner_id, id, revision }, update)
+  const asRead = { owner_id, id, revision }
+  return inLane(db, () => writeMeasured(db, { asRead, readAt: updated_at, set, measured }))
+}
+
+/** A write of a listing's content, made from the listing as it was read. */
+interface MeasuredWrite {
+  /** The filter under which the write is right. */
+  asRead: object
+  /** The listing's `updated_at` when it was read. */
+  readAt: Date
+  set: object
+  measured: NonNullable<StoredListing['measured']>
+}
+
+/**
+ * Writes a listing's content and its size, in one statement unless something else was written since it was read, such as
+ * prices: what they add was not measured, so the size is then unknown. Changes nothing and returns false if the listing
+ * is not as it was read.
+ */
+async function writeMeasured(
+  db: Db,
+  { asRead, readAt, set, measured }: MeasuredWrite,
+  session: Session | null = null,
+): Promise<boolean> {
+  const { collection } = listingModel(db)
+  const options = session ? { session } : {}
+  const $inc = { revision: 1 }
+  const unchanged = { ...asRead, updated_at: readAt }
+  // If this breaks: a listing grows beyond its largest size by writes that are not measured
+  const known = await collection.updateOne(unchanged, { $set: { ...set, measured }, $inc }, options)
+  if (known.matchedCount === 1) return true
+  const { matchedCount } = await collection.updateOne(
+    asRead,
+    { $set: set, $unset: { measured: '' }, $inc },
+    options,
+  )
   return matchedCount === 1
 }
 
@@ -238,7 +269,8 @@ export async function setPlainFields(
   if (sent.name !== undefined) fields.name_key = nameKeyOf(sent.name)
   const update = { $set: fields, $inc: { revision: 1, 'measured.bytes': growth } }
   const options = { projection: shownColumns, returnDocument: 'after' } as const
-  const found = await listingModel(db).collection.findOneAndUpdate(smallEnough, update, options)
+  const { collection } = listingModel(db)
+  const found = await inLane(db, () => collection.findOneAndUpdate(smallEnough, update, options))
   return found as (WrittenListing & { _id: Types.ObjectId }) | null
 }
 

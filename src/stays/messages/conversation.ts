@@ -157,6 +157,12 @@ async function prepareMessage(
 /** A message that has no version yet. */
 type MessageDraft = Omit<StoredMessage, 'version' | 'is_seen' | 'erased_at'>
 
+/** A message that is to be stored, or the earlier one that it repeats. */
+interface JudgedMessage {
+  message: MessageDraft | StoredMessage
+  isDuplicate: boolean
+}
+
 /** How a conversation ends while messages are added to it. */
 interface Ending {
   newest: MessageDraft | StoredMessage | null
@@ -166,8 +172,8 @@ interface Ending {
 
 /**
  * Stores messages of one host. If a conversation ends with the same text from the same side, sent within the
- * deduplication window, that message is returned instead (decisions §10). The messages are judged one after the other,
- * because each may repeat the one before it, and are stored together. Judging and storing share a transaction that
+ * deduplication window, that message is returned instead (decisions §10). The messages are judged one after the other, by
+ * id, because each may repeat the one before it, and are stored together. Judging and storing share a transaction that
  * increments the send counters, so that concurrent sends to a conversation run one at a time. A crash leaves either the
  * complete messages or nothing.
  *
@@ -183,25 +189,26 @@ async function sendMessages(
   for (const { also } of messages) await also?.(session)
   const now = clock(ownerId)
   const windowStart = windowStartOf({ clock, config }, ownerId)
-  const judged: (Pick<SentMessage, 'isDuplicate'> & { message: MessageDraft | StoredMessage })[] = []
+  const judged = new Map<NewMessage, JudgedMessage>()
   const drafts: MessageDraft[] = []
-  for (const message of messages) {
+  // If this breaks: a conversation shows messages in another order than the feed, because all have one time
+  for (const message of messages.toSorted((one, other) => one.id - other.id)) {
     const ending = endings.get(message.booking.id) as Ending
     ending.sends += 1
     if (repeats(message, ending.newest, windowStart)) {
-      judged.push({ message: ending.newest, isDuplicate: true })
+      judged.set(message, { message: ending.newest, isDuplicate: true })
       continue
     }
     const draft = draftOf(message, ending.sends, now)
     ending.newest = draft
     drafts.push(draft)
-    judged.push({ message: draft, isDuplicate: false })
+    judged.set(message, { message: draft, isDuplicate: false })
   }
   const stored = await storeDrafts(db, session, ownerId, { drafts, now })
-  return judged.map(({ message, isDuplicate }) => ({
-    message: stored.get(message) ?? (message as StoredMessage),
-    isDuplicate,
-  }))
+  return messages.map((sent) => {
+    const { message, isDuplicate } = judged.get(sent) as JudgedMessage
+    return { message: stored.get(message) ?? (message as StoredMessage), isDuplicate }
+  })
 }
 
 /**

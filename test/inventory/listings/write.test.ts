@@ -1,10 +1,17 @@
 import { expect, test } from 'vitest'
 import { prepareWrite } from '../../../src/http/write.ts'
 import { sentListings } from '../../../src/inventory/listings/listing-write.ts'
+import { bytesOf } from '../../../src/inventory/listings/merge.ts'
 import { listingModel } from '../../../src/inventory/listings/model.ts'
-import { setListingStatus } from '../../../src/inventory/listings/store.ts'
+import { pushPrices } from '../../../src/inventory/listings/prices-store.ts'
+import {
+  changeFields,
+  findListing,
+  replaceContent,
+  setListingStatus,
+} from '../../../src/inventory/listings/store.ts'
 import { inTransaction } from '../../../src/platform/mongo/turns/transactions.ts'
-import { type Actor, sender, sharedServices, testApp } from '../../support/app.ts'
+import { type Actor, sender, sharedServices, testApp, testEnvironment } from '../../support/app.ts'
 import { readFixture } from '../../support/fixtures.ts'
 
 const service = await testApp()
@@ -366,4 +373,79 @@ test('concurrent writes over two processes create one listing from equal POSTs a
   expect(after.location).toMatchObject(location)
   expect(fields.map((field) => after[field])).toEqual(['yard', 7, 7, 7, 7])
   expect(after.room_types[0].rooms.map(({ name }: { name: string }) => name)).toEqual(Array(10).fill('new'))
+})
+
+test('the stored bound on the size of a listing counts prices that came between its reading and its writing', async () => {
+  const actor = await service.actor()
+  const { live } = service
+  const { hostId } = actor
+  const { id } = await create(actor, { name: 'One', room_types: [{ id: 't', name: 'T' }] })
+  const find = () => findListing(live.db, hostId, id)
+  const [roomType] = (await find()).content.room_types
+  const room_type_id = roomType?.id as number
+  /** Returns by how much the listing is smaller than what is known of its size; null if nothing is known. */
+  const slack = async () => {
+    const { measured, updated_at } =
+      (await listingModel(live.db).findOne({ owner_id: hostId, id }).lean()) ?? {}
+    if (measured === undefined || measured.at.getTime() !== updated_at?.getTime()) return null
+    return measured.bytes - bytesOf((await find()).content)
+  }
+  const push = (price: number, updated_at: Date) => {
+    const values = { base_price: price }
+    const changes = [{ listing_id: id, room_type_id, currency: null, values }]
+    return inTransaction(live.db, 'rates', (session) =>
+      pushPrices(live.db, session, hostId, { changes, updated_at }),
+    )
+  }
+  const earlier = () => new Date(live.clock().getTime() - 60_000)
+  const patch = (name: string) => actor.send('PATCH', `/v1/listings/${id}`, { body: { name } })
+  expect(await slack()).toBe(0)
+  // Prices in the same millisecond as the listing's last write
+  expect(await push(1000, (await find()).updated_at)).toBe(true)
+  expect(await slack()).toBeNull()
+  expect((await patch('Two')).status).toBe(200)
+  expect(await slack()).toBe(0)
+  const read = await find()
+  expect(await push(1_000_000, earlier())).toBe(true)
+  expect(await changeFields(live, read, { ...read.content, parking: 'yard' })).toBe(true)
+  expect(await slack()).toBeNull()
+  expect((await patch('Three')).status).toBe(200)
+  expect(await slack()).toBe(0)
+  const again = await find()
+  expect(await push(100_000_000, earlier())).toBe(true)
+  const content = { ...again.content, bedrooms: 3 }
+  expect(
+    await inTransaction(live.db, 'listing', (session) => replaceContent(live, again, content, session)),
+  ).toBe(true)
+  expect(await slack()).toBeNull()
+  for (const name of ['A longer name', 'B', 'Another name']) expect((await patch(name)).status).toBe(200)
+  expect(await slack()).toBeGreaterThanOrEqual(0)
+})
+
+test('PATCHes that wait for a transaction leave it connections to end, and other requests too', async () => {
+  const { live, actor: makeActor } = await testApp({
+    MONGODB_URL: `${testEnvironment().MONGODB_URL}&monitorCommands=true`,
+  })
+  const actor = await makeActor()
+  const { id } = await create(actor, { name: 'One', room_types: [{ id: 't', name: 'T' }] })
+  const [roomType] = (await read(actor, id)).room_types
+  let sent = 0
+  live.db.getClient().on('commandStarted', ({ commandName }) => {
+    if (commandName === 'findAndModify') sent += 1
+  })
+  const change = { listing_id: id, room_type_id: roomType.id, currency: null, values: { base_price: 9 } }
+  const name = (index: number) => `Name ${index}`
+  // More than there are connections
+  const { patches } = await inTransaction(live.db, 'rates', async (session) => {
+    await pushPrices(live.db, session, actor.hostId, { changes: [change], updated_at: live.clock() })
+    const under = Array.from({ length: 80 }, (_, index) =>
+      actor.send('PATCH', `/v1/listings/${id}`, { body: { name: name(index) } }),
+    )
+    while (sent < 20) await Bun.sleep(1)
+    for (let before = -1; before !== sent; await Bun.sleep(100)) before = sent
+    expect((await actor.send('GET', `/v1/listings/${id}`)).status).toBe(200)
+    await findListing(live.db, actor.hostId, id, session)
+    return { patches: under }
+  })
+  expect((await Promise.all(patches)).map(({ status }) => status)).toEqual(Array(80).fill(200))
 })

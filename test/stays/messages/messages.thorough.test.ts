@@ -463,3 +463,30 @@ test('GET messages keeps chronological order even if a burst of versions ran ahe
   const { body } = await host.send('GET', pathOf(last.booking_id))
   expect(body.data.messages.map(({ sender }: { sender: string }) => sender)).toEqual(['guest', 'host'])
 })
+
+test('messages that are stored together have one order in their conversation and in the feed', async () => {
+  const host = await service.actor()
+  const { booking_id: id } = await seedBooking(host)
+  const { live } = service
+  const prepare = (text: string) =>
+    newMessages.prepare(live, host.hostId, {
+      bookingId: id,
+      findBooking: async () => ({ id, owner_id: host.hostId, listing_id: 1 }),
+      message: { sender: 'host', sender_name: 'Host', text },
+    })
+  const texts = ['one', 'two', 'three', 'four']
+  const prepared = []
+  for (const text of texts) prepared.push({ ...(await prepare(text)), trace: null })
+  // They may wait for their turn in another order than the one in which they got their ids.
+  const inTurn = prepared.toReversed()
+  const queue = newMessages.queue(host.hostId, inTurn[0] as (typeof inTurn)[number])
+  const sent = await inTransaction(live.db, queue, (session) =>
+    newMessages.write(live, session, host.hostId, inTurn),
+  )
+  expect(sent.map(({ message }) => message.text)).toEqual(texts.toReversed())
+  expect(new Set(sent.map(({ message }) => message.created_at.getTime())).size).toBe(1)
+  const shown = (await host.send('GET', pathOf(id))).body.data.messages
+  const feed = (await host.send('GET', '/v1/integrations/provider_one/messages')).body.data.messages
+  const textsOf = (messages: { text: string }[]) => messages.map(({ text }) => text).slice(1)
+  expect({ shown: textsOf(shown), feed: textsOf(feed) }).toEqual({ shown: texts, feed: texts })
+})

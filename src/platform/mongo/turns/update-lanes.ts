@@ -1,0 +1,45 @@
+import type { mongo } from 'mongoose'
+import { KeyedQueue } from '../../keyed-queue.ts'
+import { queueTimeoutMilliseconds } from '../../time-limits.ts'
+import type { Db } from '../connection.ts'
+import { busy } from '../errors.ts'
+
+/** Number of updates that go on at a time, well below the number of connections. */
+const lanes = 20
+
+/**
+ * Lanes for updates outside transactions of documents that transactions change too, such as listings. While a transaction
+ * has changed the document, such an update waits at the server, and occupies a connection meanwhile. If such updates
+ * occupied all connections, the transactions that they wait for could not send their next statement: all would stand
+ * still until a time limit.
+ */
+class UpdateLanes {
+  private readonly queue = new KeyedQueue(queueTimeoutMilliseconds, busy)
+  private readonly updates = Array<number>(lanes).fill(0)
+
+  async run<T>(update: () => Promise<T>): Promise<T> {
+    const lane = this.updates.indexOf(Math.min(...this.updates))
+    this.add(lane, 1)
+    return this.queue.run(String(lane), update).finally(() => this.add(lane, -1))
+  }
+
+  private add(lane: number, updates: number): void {
+    this.updates[lane] = (this.updates[lane] as number) + updates
+  }
+}
+
+/** The lanes of each client, whose connections all of its databases share. */
+const lanesOf = new WeakMap<mongo.MongoClient, UpdateLanes>()
+
+/**
+ * Carries out an update outside transactions of a document that transactions change too; see {@link UpdateLanes}.
+ *
+ * @throws DomainError `conflict` with a retry time if the wait for a lane lasts longer than 6 s
+ */
+export function inLane<T>(db: Db, update: () => Promise<T>): Promise<T> {
+  const client = db.getClient()
+  const ofClient = lanesOf.get(client) ?? new UpdateLanes()
+  lanesOf.set(client, ofClient)
+  // If this breaks: many PATCHes of listings whose rates are being written stop the whole process for seconds
+  return ofClient.run(update)
+}
