@@ -26,7 +26,9 @@ export function openLog(level: string): Logger {
   }
   // The library's own timer would also wake a process that logs nothing.
   const flushLater = () => {
-    timer ??= setTimeout(flush, flushMilliseconds).unref()
+    if (timer) return
+    timer = setTimeout(flush, flushMilliseconds)
+    timer.unref()
   }
   // Without a listener, a failed write ends the process. The lines are written again later.
   destination.on('error', flushLater)
