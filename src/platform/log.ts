@@ -9,24 +9,36 @@ const redaction = {
 /** Maximum length of lines that wait to be written. Further lines are dropped. */
 const maxWaiting = 2 ** 20
 
+/** Time that a line waits for others that are written with it. */
+const flushMilliseconds = 1000
+
 /**
  * Opens the log on standard error. Lines are written in batches, with a delay of at most one second. While standard
  * error cannot be written, for example because its disk is full, the service keeps running, and up to 1 MiB of lines
  * wait.
  */
 export function openLog(level: string): Logger {
-  const destination = pino.destination({
-    dest: 2,
-    sync: true,
-    minLength: 4096,
-    periodicFlush: 1000,
-    maxLength: maxWaiting,
-  })
-  // Without a listener, a failed write ends the process. The lines are written again with those that follow.
-  destination.on('error', () => {})
+  const destination = pino.destination({ dest: 2, sync: true, minLength: 4096, maxLength: maxWaiting })
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const flush = () => {
+    timer = undefined
+    destination.flush()
+  }
+  // The library's own timer would also wake a process that logs nothing.
+  const flushLater = () => {
+    if (timer) return
+    timer = setTimeout(flush, flushMilliseconds)
+    timer.unref()
+  }
+  // Without a listener, a failed write ends the process. The lines are written again later.
+  destination.on('error', flushLater)
   // `end` gives up if the lines cannot be written; `flushSync` would try forever, and the process would never exit.
   process.on('exit', () => destination.end())
-  return pino(logOptions(level), destination)
+  const write = (line: string) => {
+    flushLater()
+    destination.write(line)
+  }
+  return pino(logOptions(level), { write })
 }
 
 /**

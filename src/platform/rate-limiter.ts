@@ -62,13 +62,12 @@ export class MemoryRateLimiter implements RateLimiter {
   readonly cache = noCache
   /** Hits by name. The least recently hit name comes first. */
   private readonly names = new Map<string, WindowHits>()
-  private readonly sweeper: ReturnType<typeof setInterval>
+  /** Runs while any name is remembered. */
+  private sweeper: ReturnType<typeof setTimeout> | undefined
+  private isClosed = false
 
   /** @param now returns the current time of a monotonic clock in milliseconds */
-  constructor(private readonly now: () => number = () => performance.now()) {
-    this.sweeper = setInterval(() => this.sweep(), sweepEveryMilliseconds)
-    this.sweeper.unref()
-  }
+  constructor(private readonly now: () => number = () => performance.now()) {}
 
   /** Number of remembered names, at most 100,000. */
   get size(): number {
@@ -133,7 +132,8 @@ export class MemoryRateLimiter implements RateLimiter {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.sweeper)
+    this.isClosed = true
+    clearTimeout(this.sweeper)
   }
 
   private recent(name: string, windowMilliseconds: number): WindowHits {
@@ -154,11 +154,19 @@ export class MemoryRateLimiter implements RateLimiter {
     this.names.delete(name)
     this.names.set(name, recent)
     if (this.names.size > maxNames) this.names.delete(this.names.keys().next().value as string)
+    this.sweepLater()
+  }
+
+  private sweepLater(): void {
+    if (this.isClosed) return
+    this.sweeper ??= setTimeout(() => this.sweep(), sweepEveryMilliseconds).unref()
   }
 
   private sweep(): void {
+    this.sweeper = undefined
     const now = this.now()
     for (const [name, { hits, windowMilliseconds }] of this.names)
       if ((hits.at(-1) ?? Number.NEGATIVE_INFINITY) <= now - windowMilliseconds) this.names.delete(name)
+    if (this.names.size > 0) this.sweepLater()
   }
 }

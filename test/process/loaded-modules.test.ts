@@ -18,6 +18,7 @@ const loadedLater = {
   'its script': ['node_modules/@scalar'],
   'the guide': ['src/pages/guide/chapters.ts', 'src/pages/guide/guide-page.ts'],
   highlighting: ['node_modules/highlight.js'],
+  'a login at the database': ['node_modules/@mongodb-js/saslprep'],
   'signing a report': ['node_modules/jose'],
   'the command line': [
     'cli',

@@ -1,6 +1,8 @@
 import { Webhook } from 'standardwebhooks'
 import { test } from 'vitest'
+import { toDay } from '../../src/core/clock.ts'
 import { models } from '../../src/operations/release.ts'
+import { jobModel } from '../../src/platform/outbox/outbox.ts'
 import { sandboxFilters } from '../../src/sandbox/lifecycle/documents-store.ts'
 import { sandboxModel } from '../../src/sandbox/model.ts'
 import { type Actor, seedBooking, type TestApp, testApp } from '../support/app.ts'
@@ -162,12 +164,31 @@ test.concurrent('everything that a sandbox stores is dated by its clock, in each
     ]),
   )
   // Times that processes use for their own work come from the real clock.
-  const own = new Set(['outbox.next_attempt_at'])
+  const own = new Set(['outbox.due_at', 'outbox.created_at', 'outbox.tried_since'])
   const late = dates
     .filter(({ date }) => date.getTime() < from)
     .map(({ collection, path, date }) => ({ name: `${collection}.${path}`, date }))
     .filter(({ name }) => !own.has(name))
   expect(late).toEqual([])
+})
+
+test.concurrent('what a change leaves to be done is done at once, however far the clock is ahead', async ({
+  expect,
+}) => {
+  const actor = await service.actor()
+  await advance(actor, 30 * day)
+  const { listing_id, room_type_id } = await seedBooking(actor, '/sandbox')
+  const ownJobs = { owner_id: await sandboxIdOf(service, actor) }
+  // Enough rows for a compaction.
+  const data = Array.from({ length: 120 }, (_, index) => {
+    const date = toDay(new Date(Date.UTC(2032, 0, 1 + 2 * index)))
+    return { listing_id, room_type_id, available: 5, start_date: date, end_date: date }
+  })
+  const path = '/sandbox/integrations/provider_one/availability'
+  expect((await actor.send('POST', path, { body: { data } })).status).toBe(200)
+  await expect.poll(() => jobModel(service.sandbox.db).countDocuments(ownJobs)).toBe(0)
+  const compacted = service.sandbox.db.collection('availability_compacted')
+  expect(await compacted.countDocuments(ownJobs)).toBeGreaterThan(0)
 })
 
 test.concurrent('after an advance of a day a stored response is forgotten and a repeated message is no duplicate, but not in live data', async ({

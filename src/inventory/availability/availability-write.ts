@@ -104,7 +104,7 @@ async function writeAvailability(
   const now = app.clock(ownerId)
   await insertRows(db, session, ownerId, toRows(items, { firstId, sequence, updated_at: now }))
   const due = grown.filter(needsCompaction).map((count) => count.written)
-  await requestCompaction(db, session, ownerId, { due, now })
+  await requestCompaction(db, session, ownerId, { due, now: app.clock() })
   return { isCompactionDue: due.length > 0, newestVersion: position.newestVersion }
 }
 

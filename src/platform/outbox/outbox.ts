@@ -32,7 +32,12 @@ schema.index({ owner_id: 1 }, { name: 'job_host' })
 
 export const jobModel = modelOf<Job>('outbox', schema, { owner: 'owner_id' })
 
-/** Adds a job within the transaction of the change that requires it. */
+/**
+ * Adds a job within the transaction of the change that requires it.
+ *
+ * @param now the service's time, at which the job is due. A sandbox's own clock may be a year ahead, and the worker would
+ * wait for it that long.
+ */
 export async function enqueueJob(
   db: Db,
   session: Session,

@@ -84,7 +84,7 @@ async function prepareUser(
 
 /** Stores a user, and enqueues the event of its creation. */
 async function createUser(
-  { db }: Pick<AppContext, 'db'>,
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
   session: Session,
   ownerId: number,
   { user }: NewUser,
@@ -92,6 +92,6 @@ async function createUser(
   const { id, created_at } = user
   await insertUser(db, session, user)
   const event = { user_id: id, host_id: ownerId, source: 'api', created_at: toTimestamp(created_at) }
-  await enqueueJob(db, session, created_at, { topic: userCreated, owner_id: ownerId, payload: event })
+  await enqueueJob(db, session, clock(), { topic: userCreated, owner_id: ownerId, payload: event })
   return user
 }

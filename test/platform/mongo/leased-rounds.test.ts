@@ -197,6 +197,24 @@ test('after a round that found nothing to do, the rounds sleep until they are wo
   await expect.poll(() => one.state.searches).toBe(2)
 })
 
+test('rounds that are woken while one is running do another, however little the running one finds', async () => {
+  const { open } = twoProcesses()
+  const gate = Promise.withResolvers<void>()
+  let rounds = 0
+  const one = open('one', {
+    runRound: async () => {
+      rounds += 1
+      if (rounds === 1) await gate.promise
+      return false
+    },
+  })
+  await expect.poll(() => rounds).toBe(1)
+  one.rounds.wake()
+  await triesAgain(one)
+  gate.resolve()
+  await expect.poll(() => rounds).toBe(2)
+})
+
 test('a round that fails is followed by the next one', async () => {
   const { open } = twoProcesses()
   let rounds = 0

@@ -152,7 +152,8 @@ export class LeasedRounds {
   private async renewAndBeginRound(): Promise<void> {
     const { lease, work } = this
     if (!this.mayTake() && !lease.isHeld()) return
-    this.isWoken = false
+    // A round in progress may have looked before the waking. It must not fall asleep at its end.
+    if (!this.round) this.isWoken = false
     if (this.mayTake() && !this.isAsleep && !(await this.isNeeded())) {
       this.fallAsleep()
       return

@@ -30,17 +30,16 @@ const everyMilliseconds = 4000
  */
 export class WorkWatch {
   private readonly sleepers = new Set<Sleeper>()
-  private readonly timer: ReturnType<typeof setInterval>
+  private timer: ReturnType<typeof setTimeout> | undefined
   private asking: Promise<void> | undefined
 
   /** @param interval time between two questions, in milliseconds */
   constructor(
     private readonly db: Db,
     private readonly log: Logger,
-    interval = everyMilliseconds,
+    private readonly interval = everyMilliseconds,
   ) {
-    this.timer = setInterval(() => this.ask(), interval)
-    this.timer.unref()
+    this.askLater()
   }
 
   /** Asks for `sleeper` too, until `end` is called. */
@@ -51,8 +50,19 @@ export class WorkWatch {
 
   /** Asks no more. The answer to a question in progress reaches nobody. */
   close(): void {
-    clearInterval(this.timer)
+    clearTimeout(this.timer)
     this.sleepers.clear()
+  }
+
+  /** Asks at the same moments as the process's other watches, so that it wakes once for all of them. */
+  private askLater(): void {
+    const now = performance.now()
+    const next = (Math.round(now / this.interval) + 1) * this.interval
+    this.timer = setTimeout(() => {
+      this.askLater()
+      this.ask()
+    }, next - now)
+    this.timer.unref()
   }
 
   private ask(): void {
@@ -88,7 +98,11 @@ export class WorkWatch {
     }))
     // The one document of this collection carries the answers.
     const pipeline = [{ $match: { _id: 'schema' } }, { $project: { _id: 1 } }, ...lookUps]
-    const [answer] = await schemaVersionModel(this.db).collection.aggregate(pipeline).toArray()
+    const aggregate = schemaVersionModel(this.db).collection.name
+    // A command costs less than the driver's cursor, and this is much of what an idle process does. It also finds what a
+    // failover may still undo, which only wakes somebody for nothing.
+    const reply = await this.db.db?.command({ aggregate, pipeline, cursor: {} })
+    const [answer] = reply?.cursor.firstBatch ?? []
     if (!answer) throw new Error('The database has no schema version')
     const shown = new Set(sources.filter(({ name }) => answer[name].length > 0).map(({ index }) => index))
     return asleep.map((_, index) => shown.has(index))
