@@ -107,7 +107,7 @@ test('a keyed booking and its hint are one trace, whose spans have nothing of wh
   const commands = new Set(below(transaction).map(({ name }) => name))
   expect([...commands]).toEqual([
     'mongodb findAndModify host_clocks',
-    'mongodb find availability_blocks',
+    'mongodb aggregate availability_blocks',
     'mongodb insert bookings',
     'mongodb insert messages',
     'mongodb insert stored_responses',
