@@ -10,11 +10,12 @@ import { digestRoutes } from './changes/digest/routes.ts'
 import { feedRoutes } from './changes/feed/routes.ts'
 import { integrationHealthRoutes } from './changes/health/routes.ts'
 import { webhookRoutes } from './changes/webhooks/manage/routes.ts'
-import { toErrorResponse } from './http/answer/error-response.ts'
+import { type FailureContext, toErrorResponse } from './http/answer/error-response.ts'
 import { methodsByPath } from './http/answer/other-methods.ts'
 import { recordRequests } from './http/answer/record.ts'
-import { answeringUnread, arrive, inTrace, withFacts } from './http/arrival.ts'
+import { answeringUnread, arrive, factsOnArrival, hook, inTrace } from './http/arrival.ts'
 import type { AppContext } from './http/context.ts'
+import type { RequestFacts, ResponseSettings } from './http/request.ts'
 import { roots } from './http/roots.ts'
 import { mount, type Routes } from './http/route.ts'
 import { availabilityRoutes } from './inventory/availability/routes.ts'
@@ -63,13 +64,21 @@ export function createApp(
     // of `//`.
     handler: { standardHostname: config.tls !== null },
   })
-    .onError((context) => toErrorResponse(withFacts(context), log, methodsAt))
+    .onError(
+      hook(({ request, route, set, code, error, facts }: FailureContext) =>
+        toErrorResponse({ request, route, set, code, error, facts }, log, methodsAt),
+      ),
+    )
     .use(recordRequests({ live, sandbox }))
-    .onRequest((context) => {
-      const peer = app.server?.requestIP(context.request)
-      const isOld = peer ? ages.isOld(peer) : false
-      arrive(context, live, isOld || (drain?.aborted ?? false))
-    })
+    .onRequest(
+      hook((context: ArrivingContext) => {
+        const { request, set } = context
+        context.facts = factsOnArrival(request, live)
+        const peer = app.server?.requestIP(request)
+        const isOld = peer ? ages.isOld(peer) : false
+        arrive({ request, set }, live, isOld || (drain?.aborted ?? false))
+      }),
+    )
     .use(healthRoutes(live, drain))
     .use(metricsRoutes(live, metrics))
     .use(jwksRoutes(live))
@@ -94,6 +103,13 @@ export function createApp(
     .use(consoleRoutes(config))
     .use(downloadRoutes(live))
     .use(docsRoutes(config, () => app))
+}
+
+/** The context of a request that has just arrived, and has no facts yet. */
+interface ArrivingContext {
+  request: Request
+  set: ResponseSettings
+  facts: RequestFacts | undefined
 }
 
 /** The routes that live data and the sandbox share, a list for each feature. */

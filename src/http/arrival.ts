@@ -56,28 +56,24 @@ export function answeringUnread(findServer: FindServer) {
 }
 
 /**
- * Adds the facts about a request to its context, and sets the headers that every response has.
+ * Sets the headers that every response has.
  *
  * @param isLast true if the connection is to be closed with the response
  * @throws DomainError `not_found` or NotFoundError if Elysia would take the request's path for another one
  */
 export function arrive(
-  context: { request: Request; set: ResponseSettings },
-  app: Pick<AppContext, 'clock' | 'config'>,
+  { request, set }: { request: Request; set: ResponseSettings },
+  { config }: Pick<AppContext, 'config'>,
   isLast: boolean,
 ): void {
-  const { request, set } = context
-  const { config } = app
-  addFacts(context, app)
   if (isLast) set.headers.connection = 'close'
   Object.assign(set.headers, securityHeaders, config.tls && secureTransport)
   if (config.requestIds) set.headers['x-request-id'] = chooseRequestId(request.headers)
   requireReadablePath(request, config.tls !== null)
 }
 
-/** Adds the facts about a request that has just arrived to its context. */
-export function addFacts(context: { request: Request }, { clock }: Pick<AppContext, 'clock'>): void {
-  const { request } = context
+/** Returns the facts about a request that has just arrived. */
+export function factsOnArrival(request: Request, { clock }: Pick<AppContext, 'clock'>): RequestFacts {
   const facts: RequestFacts = {
     startedAt: performance.now(),
     at: clock(),
@@ -85,13 +81,21 @@ export function addFacts(context: { request: Request }, { clock }: Pick<AppConte
     incomingBody: new IncomingBody(request),
     heldMilliseconds: 0,
   }
-  Object.assign(context, { facts })
   if (mayStayUnread(request)) byRequest.set(request, facts)
+  return facts
 }
 
-/** States what Elysia's types do not know: every context has its request's facts. */
-export function withFacts<Context extends object>(context: Context): Context & { facts: RequestFacts } {
-  return context as Context & { facts: RequestFacts }
+/**
+ * States what Elysia's types do not know of a hook for all routes: every context has its request's facts.
+ *
+ * Such a hook names the parts of the context that it takes, and hands the context itself to nobody. Elysia reads the
+ * hook's text to find out what it needs. If it hands its context on, Elysia copies the headers of every request, and
+ * parses its cookies and its query, before the route begins.
+ */
+export function hook<Context extends object, Result>(
+  run: (context: Context) => Result,
+): (context: object) => Result {
+  return run as (context: object) => Result
 }
 
 /** Index from which Elysia searches an `https:` URL for the start of its path. */

@@ -43,10 +43,12 @@ export async function identifyKey(
   { rateLimiter, config, authorizer, keyLookUps, clock }: AppContext,
   { headers, served, window = 'default', foresee }: Unauthorized,
 ): Promise<Authorization> {
-  const name = `failures:${clientNetwork(served.address)}`
   const limit = config.authFailuresPerMinute
+  // Most requests neither fail nor look their key up, and need no name.
+  const nameOfFailures = () => `failures:${clientNetwork(served.address)}`
   let isLookingUp = false
   const mayLookUp = async () => {
+    const name = nameOfFailures()
     const { remaining } = await rateLimiter.peek(name, limit, minuteMilliseconds)
     isLookingUp = keyLookUps.begin(name, remaining)
     return isLookingUp
@@ -70,11 +72,11 @@ export async function identifyKey(
     }
     // A key that was not looked up does not count as a failure.
     if (error.kind === 'rate_limit') throw error
-    const failures = await rateLimiter.hit(name, limit, minuteMilliseconds)
+    const failures = await rateLimiter.hit(nameOfFailures(), limit, minuteMilliseconds)
     if (!failures.allowed) throw rateLimited(failures.waitMilliseconds)
     throw error
   } finally {
-    if (isLookingUp) keyLookUps.end(name)
+    if (isLookingUp) keyLookUps.end(nameOfFailures())
   }
 }
 

@@ -45,7 +45,8 @@ export class ReadyResponse extends Error {
  */
 const unreachableSeconds = 5
 
-interface FailureContext {
+/** The parts of a failed request's context that its error response is made of. */
+export interface FailureContext {
   set: ResponseSettings
   /** Elysia's code of an error that it threw itself. */
   code?: unknown
@@ -53,7 +54,7 @@ interface FailureContext {
   request: Request
   facts: Pick<RequestFacts, 'incomingBody'>
   /** Path pattern of the matched route. */
-  route?: string
+  route?: string | undefined
 }
 
 /**

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia'
-import { withFacts } from '../arrival.ts'
+import { hook } from '../arrival.ts'
 import type { AppContext } from '../context.ts'
 import { releaseBody } from '../input/body.ts'
 import { clientNetwork } from '../input/client-address.ts'
@@ -37,8 +37,7 @@ export function recordRequests({ live, sandbox }: Recording) {
   const { metrics, journal } = live
   // The log line contains nothing to redact, and searching it for secrets would cost as much as writing it.
   const lines = live.log.child({}, { redact: [] })
-  return new Elysia({ name: 'record' }).onAfterResponse({ as: 'global' }, (raw) => {
-    const context: AnsweredContext = withFacts(raw)
+  const record = (context: AnsweredContext) => {
     const { trace, served, visit, at, incomingBody, heldMilliseconds } = context.facts
     releaseBody(incomingBody)
     const entry = toEntry(context)
@@ -69,7 +68,13 @@ export function recordRequests({ live, sandbox }: Recording) {
     if (ownerId !== undefined)
       noteOutcome(entry.sandbox ? sandbox : live, { keyId: key.id, ownerId, operationId, at }, entry)
     journal.record(key, entry, { isListed: status >= 400 || !readsOwnKey, isCounted })
-  })
+  }
+  return new Elysia({ name: 'record' }).onAfterResponse(
+    { as: 'global' },
+    hook(({ request, route, path, facts, error, response, responseValue, set }: AnsweredContext) =>
+      record({ request, route, path, facts, error, response, responseValue, set }),
+    ),
+  )
 }
 
 /** Refusals that say nothing about what was sent: they depend on the key's state, on other writers, or on the pace. */

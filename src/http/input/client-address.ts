@@ -19,7 +19,10 @@ function canonicalAddress(address: string): string | null {
  */
 export function clientAddress(socketAddress: string, headers: Headers, trusted: BlockList): string {
   let client = canonicalAddress(socketAddress) ?? socketAddress
-  const hops = headers.get('x-forwarded-for')?.split(',') ?? []
+  const forwarded = headers.get('x-forwarded-for')
+  // Whether the socket belongs to a proxy then makes no difference.
+  if (forwarded === null) return client
+  const hops = forwarded.split(',')
   while (isTrustedProxy(client, trusted)) {
     const hop = hops.pop()
     if (hop === undefined) break

@@ -25,7 +25,10 @@ interface Preference {
  * follow a semicolon, have no meaning for the preferences that the service knows.
  */
 function preferencesOf(headers: Headers): Preference[] {
-  return withoutQuotedSeparators(headers.get('prefer') ?? '')
+  const sent = headers.get('prefer')
+  // Most requests state no preference, and each is asked for two.
+  if (sent === null) return []
+  return withoutQuotedSeparators(sent)
     .split(',')
     .map((element) => {
       const [preference = ''] = element.split(';')

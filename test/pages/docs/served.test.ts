@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import openapiTS from 'openapi-typescript'
 import { expect, test } from 'vitest'
-import { addFacts } from '../../../src/http/arrival.ts'
+import { factsOnArrival, hook } from '../../../src/http/arrival.ts'
 import { mount, routes } from '../../../src/http/route.ts'
 import { testApp } from '../../support/app.ts'
 
@@ -157,7 +157,10 @@ test('a route that declares its deprecation states it in every response, includi
     },
     () => ({}),
   )
-  const app = new Elysia().onRequest((context) => addFacts(context, service.live)).use(mount('', [old]))
+  const arriving = hook((context: { request: Request; facts: unknown }) => {
+    context.facts = factsOnArrival(context.request, service.live)
+  })
+  const app = new Elysia().onRequest(arriving).use(mount('', [old]))
   const { key } = await service.actor()
   const response = await app.handle(new Request('http://localhost/old', { headers: { 'x-api-key': key } }))
   expect(response.headers.get('deprecation')).toBe('@1793491200')
