@@ -195,7 +195,9 @@ export async function changeFields(
   const set = { ...fields, name_key, updated_at: now }
   const measured = { at: now, bytes: bytesOf(content) }
   const asRead = { owner_id, id, revision }
-  return inLane(db, () => writeMeasured(db, { asRead, readAt: updated_at, set, measured }))
+  return inLane(db, nameOf({ owner_id, id }), () =>
+    writeMeasured(db, { asRead, readAt: updated_at, set, measured }),
+  )
 }
 
 /** A write of a listing's content, made from the listing as it was read. */
@@ -270,8 +272,14 @@ export async function setPlainFields(
   const update = { $set: fields, $inc: { revision: 1, 'measured.bytes': growth } }
   const options = { projection: shownColumns, returnDocument: 'after' } as const
   const { collection } = listingModel(db)
-  const found = await inLane(db, () => collection.findOneAndUpdate(smallEnough, update, options))
+  const found = await inLane(db, nameOf({ owner_id, id }), () =>
+    collection.findOneAndUpdate(smallEnough, update, options),
+  )
   return found as (WrittenListing & { _id: Types.ObjectId }) | null
+}
+
+function nameOf({ owner_id, id }: Pick<StoredListing, 'owner_id' | 'id'>): string {
+  return `listing ${owner_id}/${id}`
 }
 
 function originalIdTaken(): DomainError {

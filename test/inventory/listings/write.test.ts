@@ -13,6 +13,7 @@ import {
 import { inTransaction } from '../../../src/platform/mongo/turns/transactions.ts'
 import { type Actor, sender, sharedServices, testApp, testEnvironment } from '../../support/app.ts'
 import { readFixture } from '../../support/fixtures.ts'
+import { fillListings } from '../../support/large-listings.ts'
 
 const service = await testApp()
 
@@ -423,29 +424,30 @@ test('the stored bound on the size of a listing counts prices that came between 
 })
 
 test('PATCHes that wait for a transaction leave it connections to end, and other requests too', async () => {
-  const { live, actor: makeActor } = await testApp({
+  const monitored = await testApp({
     MONGODB_URL: `${testEnvironment().MONGODB_URL}&monitorCommands=true`,
   })
-  const actor = await makeActor()
-  const { id } = await create(actor, { name: 'One', room_types: [{ id: 't', name: 'T' }] })
-  const [roomType] = (await read(actor, id)).room_types
-  let sent = 0
-  live.db.getClient().on('commandStarted', ({ commandName }) => {
-    if (commandName === 'findAndModify') sent += 1
-  })
-  const change = { listing_id: id, room_type_id: roomType.id, currency: null, values: { base_price: 9 } }
-  const name = (index: number) => `Name ${index}`
+  const { live } = monitored
+  const actor = await monitored.actor()
   // More than there are connections
+  const listings = await fillListings(monitored, actor, 60)
+  const values = { base_price: 9 }
+  const changes = listings.map((listing) => ({ ...listing, currency: null, values }))
+  const first = listings[0]?.listing_id as number
   const { patches } = await inTransaction(live.db, 'rates', async (session) => {
-    await pushPrices(live.db, session, actor.hostId, { changes: [change], updated_at: live.clock() })
-    const under = Array.from({ length: 80 }, (_, index) =>
-      actor.send('PATCH', `/v1/listings/${id}`, { body: { name: name(index) } }),
+    await pushPrices(live.db, session, actor.hostId, { changes, updated_at: live.clock() })
+    let sent = 0
+    live.db.getClient().on('commandStarted', ({ commandName }) => {
+      if (commandName === 'update') sent += 1
+    })
+    const begun = listings.map(({ listing_id }) =>
+      actor.send('PATCH', `/v1/listings/${listing_id}`, { body: { name: 'New' }, repeatWhileBusy: true }),
     )
     while (sent < 20) await Bun.sleep(1)
     for (let before = -1; before !== sent; await Bun.sleep(100)) before = sent
-    expect((await actor.send('GET', `/v1/listings/${id}`)).status).toBe(200)
-    await findListing(live.db, actor.hostId, id, session)
-    return { patches: under }
+    expect((await actor.send('GET', `/v1/listings/${first}`)).status).toBe(200)
+    await findListing(live.db, actor.hostId, first, session)
+    return { patches: begun }
   })
-  expect((await Promise.all(patches)).map(({ status }) => status)).toEqual(Array(80).fill(200))
+  expect((await Promise.all(patches)).map(({ status }) => status)).toEqual(Array(60).fill(200))
 })

@@ -12,12 +12,19 @@ const lanes = 20
  * has changed the document, such an update waits at the server, and occupies a connection meanwhile. If such updates
  * occupied all connections, the transactions that they wait for could not send their next statement: all would stand
  * still until a time limit.
+ *
+ * Updates of one document take turns before they enter a lane, because several at once would only conflict at the server.
  */
 class UpdateLanes {
+  private readonly documents = new KeyedQueue(queueTimeoutMilliseconds, busy)
   private readonly queue = new KeyedQueue(queueTimeoutMilliseconds, busy)
   private readonly updates = Array<number>(lanes).fill(0)
 
-  async run<T>(update: () => Promise<T>): Promise<T> {
+  run<T>(document: string, update: () => Promise<T>): Promise<T> {
+    return this.documents.run(document, () => this.enter(update))
+  }
+
+  private enter<T>(update: () => Promise<T>): Promise<T> {
     const lane = this.updates.indexOf(Math.min(...this.updates))
     this.add(lane, 1)
     return this.queue.run(String(lane), update).finally(() => this.add(lane, -1))
@@ -34,12 +41,13 @@ const lanesOf = new WeakMap<mongo.MongoClient, UpdateLanes>()
 /**
  * Carries out an update outside transactions of a document that transactions change too; see {@link UpdateLanes}.
  *
- * @throws DomainError `conflict` with a retry time if the wait for a lane lasts longer than 6 s
+ * @param document names the document, for example by its collection, its owner and its id
+ * @throws DomainError `conflict` with a retry time if a wait for the turn or for a lane lasts longer than 6 s
  */
-export function inLane<T>(db: Db, update: () => Promise<T>): Promise<T> {
+export function inLane<T>(db: Db, document: string, update: () => Promise<T>): Promise<T> {
   const client = db.getClient()
   const ofClient = lanesOf.get(client) ?? new UpdateLanes()
   lanesOf.set(client, ofClient)
   // If this breaks: many PATCHes of listings whose rates are being written stop the whole process for seconds
-  return ofClient.run(update)
+  return ofClient.run(`${db.name}/${document}`, update)
 }
