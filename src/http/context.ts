@@ -17,6 +17,7 @@ import type { UnreadResponses } from './answer/send.ts'
 import type { HeldRequests } from './held-requests.ts'
 import type { BodyBudget } from './input/body-budget.ts'
 import type { KeyLookUps } from './key-look-ups.ts'
+import type { Pace } from './pace.ts'
 import type { Permission } from './permissions.ts'
 import type { Entry, RequestEntry, Visit } from './request.ts'
 import type { EnvironmentName } from './roots.ts'
@@ -45,6 +46,7 @@ export interface AppContext {
   outbox: OutboxWorker
   changes: Changes
   heldRequests: HeldRequests
+  pace: Pace
   webhooks: Webhooks
   calendars: Calendars
   clockWatch: ClockWatch

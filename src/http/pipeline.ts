@@ -80,6 +80,7 @@ export function serve(app: AppContext, route: Route): (arrival: Arrival) => Prom
     const early = new EarlyStart<Answer>()
     const begin = (known: KnownKey) =>
       early.begin(known, (admission) => answerOf(app, route, arrival, { ...known, admission }))
+    app.pace.enter()
     const foresee = mayBeginEarly(app, arrival) ? begin : undefined
     try {
       const authorization = await identify(app, route, arrival, foresee)
@@ -91,17 +92,20 @@ export function serve(app: AppContext, route: Route): (arrival: Arrival) => Prom
       return await send(app, route, arrival, answer)
     } catch (error) {
       early.giveUp()
-      return refuse(app, route, arrival, error)
+      return await refuse(app, route, arrival, error)
+    } finally {
+      app.pace.leave()
     }
   }
 }
 
 /**
- * Returns true if a request may be begun before it is admitted. In the sandbox, its visit has effects from the start. A
- * body that may be large takes up memory, and is thrown away unread if its request is refused (`input/unread-body.ts`).
+ * Returns true if a request may be begun before it is admitted, and gains by it. In the sandbox, its visit has effects from
+ * the start. A body that may be large takes up memory, and is thrown away unread if its request is refused
+ * (`input/unread-body.ts`).
  */
-function mayBeginEarly({ environment }: AppContext, { request }: Arrival): boolean {
-  return environment.visit === undefined && !mayStayUnread(request)
+function mayBeginEarly({ environment, heldRequests, pace }: AppContext, { request }: Arrival): boolean {
+  return environment.visit === undefined && !mayStayUnread(request) && pace.isWaiting(heldRequests.size)
 }
 
 /** A request whose key is known, and which is admitted or may be. */

@@ -17,6 +17,7 @@ import type { AppContext } from '../http/context.ts'
 import { HeldRequests } from '../http/held-requests.ts'
 import { newBodyBudget } from '../http/input/body.ts'
 import { KeyLookUps } from '../http/key-look-ups.ts'
+import { Pace } from '../http/pace.ts'
 import { models, outboxTopics } from '../operations/release.ts'
 import { sequenceIds } from '../platform/ids/id-source.ts'
 import { openLog } from '../platform/log.ts'
@@ -112,7 +113,11 @@ async function composeOn(
   const metrics = new Metrics(() => heldRequests.size)
   const traces = await openTraces(config, log, metrics)
   measureCommands(db, (command, seconds) => metrics.observeCommand(command, seconds))
-  rateLimiter.measure((seconds) => metrics.observeHit(seconds))
+  const pace = new Pace()
+  rateLimiter.measure((seconds) => {
+    metrics.observeHit(seconds)
+    pace.noteDecision(seconds)
+  })
   const journal = new RequestJournal(db, log, (entries) => metrics.countDropped(entries))
   const changes = new HostChanges(db, log)
   const keyChanges = new KeyChanges(changes)
@@ -152,6 +157,7 @@ async function composeOn(
     outbox,
     changes,
     heldRequests,
+    pace,
     clockWatch,
     workWatch,
     secrets,
