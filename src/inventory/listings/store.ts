@@ -224,7 +224,7 @@ async function writeMeasured(
   const options = session ? { session } : {}
   const $inc = { revision: 1 }
   const unchanged = { ...asRead, updated_at: readAt }
-  // If this breaks: a listing grows beyond its largest size by writes that are not measured
+  // What was measured holds only for a listing that nobody has written since it was read.
   const known = await collection.updateOne(unchanged, { $set: { ...set, measured }, $inc }, options)
   if (known.matchedCount === 1) return true
   const { matchedCount } = await collection.updateOne(

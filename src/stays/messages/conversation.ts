@@ -191,7 +191,7 @@ async function sendMessages(
   const windowStart = windowStartOf({ clock, config }, ownerId)
   const judged = new Map<NewMessage, JudgedMessage>()
   const drafts: MessageDraft[] = []
-  // If this breaks: a conversation shows messages in another order than the feed, because all have one time
+  // All of them have one time, so a conversation shows them by their ids, and the feed must not show another order.
   for (const message of messages.toSorted((one, other) => one.id - other.id)) {
     const ending = endings.get(message.booking.id) as Ending
     ending.sends += 1

@@ -48,6 +48,5 @@ export function inLane<T>(db: Db, document: string, update: () => Promise<T>): P
   const client = db.getClient()
   const ofClient = lanesOf.get(client) ?? new UpdateLanes()
   lanesOf.set(client, ofClient)
-  // If this breaks: many PATCHes of listings whose rates are being written stop the whole process for seconds
   return ofClient.run(`${db.name}/${document}`, update)
 }
