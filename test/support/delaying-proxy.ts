@@ -1,4 +1,4 @@
-import { connect, createServer, type Socket } from 'node:net'
+import { type Relay, startRelay } from './relay.ts'
 
 /** A command that passes a proxy on its way to the server. */
 export interface PassingCommand {
@@ -22,31 +22,10 @@ export interface Gate {
   hold(command: PassingCommand | undefined): Promise<void>
 }
 
-/** A proxy before a MongoDB or Redis server. */
-export interface DelayingProxy {
-  /** The address with which a service reaches the server through the proxy only. */
-  url: string
-  stop(): void
-}
-
 /** Starts a proxy on loopback that passes commands on at once, and each answer when its gate allows. */
-export async function startDelayingProxy(url: string, gate: Gate): Promise<DelayingProxy> {
-  const target = new URL(url)
-  const protocol = target.protocol === 'redis:' ? redis : mongodb
-  const clients = new Set<Socket>()
-  const server = createServer((client) => {
-    const upstream = connect(Number(target.port), target.hostname)
-    clients.add(client)
-    for (const socket of [client, upstream]) {
-      // Otherwise, a small message might wait for the acknowledgement of the previous one.
-      socket.setNoDelay(true)
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        clients.delete(client)
-        client.destroy()
-        upstream.destroy()
-      })
-    }
+export async function startDelayingProxy(url: string, gate: Gate): Promise<Relay> {
+  const protocol = new URL(url).protocol === 'redis:' ? redis : mongodb
+  return startRelay(url, (client, upstream) => {
     const waiting: PassingCommand[] = []
     const commands = new Frames(protocol.lengthOf)
     const answers = new Frames(protocol.lengthOf)
@@ -66,22 +45,6 @@ export async function startDelayingProxy(url: string, gate: Gate): Promise<Delay
       }
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  const through = new URL(url)
-  through.port = String(port)
-  if (protocol === mongodb) {
-    // A driver that discovers the replica set would connect to its member without the proxy.
-    through.searchParams.delete('replicaSet')
-    through.searchParams.set('directConnection', 'true')
-  }
-  return {
-    url: String(through),
-    stop() {
-      for (const client of clients) client.destroy()
-      server.close()
-    },
-  }
 }
 
 /** Cuts a stream of bytes into messages. */

@@ -1,4 +1,5 @@
-import { connect, createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
+import { startRelay } from './relay.ts'
 
 /**
  * Starts a relay before a MongoDB server, which can treat connections as a server does that is killed.
@@ -6,8 +7,6 @@ import { connect, createServer, type Socket } from 'node:net'
  * @param url the server's connection string
  */
 export async function startMongoRelay(url: string) {
-  const { hostname, port } = new URL(url)
-  const clients = new Set<Socket>()
   let isDeaf = false
   /** Clients whose connection passes nothing on, without being closed. */
   const silent = new Set<Socket>()
@@ -15,9 +14,7 @@ export async function startMongoRelay(url: string) {
   const streaming = new Set<Socket>()
   /** What the server has sent while its answers are held; null if they are not. */
   let held: { client: Socket; bytes: string | Buffer }[] | null = null
-  const server = createServer((client) => {
-    const upstream = connect(Number(port), hostname)
-    clients.add(client)
+  const relay = await startRelay(url, (client, upstream) => {
     client.on('data', (bytes) => {
       if (bytes.includes('$changeStream')) streaming.add(client)
       if (!silent.has(client)) upstream.write(bytes)
@@ -27,25 +24,12 @@ export async function startMongoRelay(url: string) {
       if (held) held.push({ client, bytes })
       else client.write(bytes)
     })
-    for (const socket of [client, upstream]) {
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        clients.delete(client)
-        streaming.delete(client)
-        client.destroy()
-        upstream.destroy()
-      })
-    }
+    client.on('close', () => streaming.delete(client))
     if (isDeaf) client.pause()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address() as { port: number }
-  const direct = new URL(url)
-  direct.port = String(address.port)
-  direct.searchParams.delete('replicaSet')
-  direct.searchParams.set('directConnection', 'true')
+  const { clients } = relay
   return {
-    url: String(direct),
+    url: relay.url,
     /** Reads nothing more of what clients send. */
     goDeaf() {
       isDeaf = true
@@ -71,9 +55,6 @@ export async function startMongoRelay(url: string) {
     breakAll(how: 'close' | 'reset') {
       for (const client of clients) how === 'reset' ? client.resetAndDestroy() : client.destroy()
     },
-    stop: () => {
-      for (const client of clients) client.destroy()
-      server.close()
-    },
+    stop: relay.stop,
   }
 }

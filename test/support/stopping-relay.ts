@@ -1,5 +1,5 @@
-import { connect, createServer, type Socket } from 'node:net'
 import { BSON } from 'mongodb'
+import { startRelay } from './relay.ts'
 
 /** A command on its way to the server. */
 export interface RelayedCommand {
@@ -25,12 +25,8 @@ const commandFrame = 2013
  * @param url the server's connection string
  */
 export async function startStoppingRelay(url: string, decide: (command: RelayedCommand) => Fate) {
-  const { hostname, port } = new URL(url)
-  const clients = new Set<Socket>()
   const stopped = Promise.withResolvers<void>()
-  const server = createServer((client) => {
-    const upstream = connect(Number(port), hostname)
-    clients.add(client)
+  const { url: relayed, stop } = await startRelay(url, (client, upstream) => {
     let fate: Fate = 'passes'
     let unread = Buffer.alloc(0)
     client.on('data', (bytes: Buffer) => {
@@ -50,29 +46,12 @@ export async function startStoppingRelay(url: string, decide: (command: RelayedC
       // The server has done what it was told, and the process does not know.
       else stopped.resolve()
     })
-    for (const socket of [client, upstream]) {
-      socket.on('error', () => {})
-      socket.on('close', () => {
-        clients.delete(client)
-        client.destroy()
-        upstream.destroy()
-      })
-    }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address() as { port: number }
-  const relayed = new URL(url)
-  relayed.port = String(address.port)
-  relayed.searchParams.delete('replicaSet')
-  relayed.searchParams.set('directConnection', 'true')
   return {
-    url: String(relayed),
+    url: relayed,
     /** Resolves once a command or an answer has been kept back. */
     stopped: stopped.promise,
-    stop() {
-      for (const client of clients) client.destroy()
-      server.close()
-    },
+    stop,
   }
 }
 
