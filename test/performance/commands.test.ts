@@ -2,6 +2,7 @@ import type { CommandStartedEvent } from 'mongodb'
 import { expect, inject, onTestFinished, test } from 'vitest'
 import { databaseNameOf } from '../../src/platform/mongo/connection.ts'
 import { seedBooking, testApp } from '../support/app.ts'
+import { backgroundCollections } from '../support/background-collections.ts'
 import {
   calendarOf,
   type ListingWithCalendars,
@@ -49,26 +50,11 @@ const upToDate = await service.actor()
 for (const path of ['bookings', 'messages']) await upToDate.send('GET', `${provider}/${path}`)
 const bookingId = last.booking_id
 
-/**
- * Collections that the service also uses in the background. Commands on them are not counted.
- */
-const background = new Set([
-  'alarms',
-  'outbox',
-  'keys',
-  'sandboxes',
-  'requests',
-  'request_counts',
-  'webhooks',
-  'webhook_deliveries',
-  'leases',
-])
-
 function isOfRequest({ commandName, command, databaseName }: CommandStartedEvent): boolean {
   if (databaseName === 'admin') return commandName === 'commitTransaction'
   // Change streams send these commands.
   if (commandName === 'getMore') return false
-  return databaseName === database && !background.has(command[commandName])
+  return databaseName === database && !backgroundCollections.has(command[commandName])
 }
 
 async function commandsOf(send: () => Promise<{ status: number }>): Promise<string[]> {

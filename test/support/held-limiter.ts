@@ -2,6 +2,7 @@ import type { CommandFailedEvent, CommandStartedEvent, CommandSucceededEvent } f
 import type { RateWindow } from '../../src/http/access.ts'
 import type { AppContext } from '../../src/http/context.ts'
 import type { RateDecision, RateLimiter } from '../../src/platform/rate-limiter.ts'
+import { backgroundCollections } from './background-collections.ts'
 
 /** The decision on one request, which the test makes. */
 export interface HeldDecision {
@@ -68,20 +69,7 @@ export async function acquaint(
   throw new Error('The service never foresees that it will allow a request')
 }
 
-/** Collections that the service also uses in the background. */
-const background = new Set([
-  'alarms',
-  'outbox',
-  'keys',
-  'hosts',
-  'sandboxes',
-  'requests',
-  'request_counts',
-  'webhooks',
-  'webhook_deliveries',
-  'leases',
-  'ical_turns',
-])
+const background = new Set([...backgroundCollections, 'hosts', 'ical_turns'])
 
 /** A command that a service has sent to its live database. */
 export interface SentCommand {
