@@ -80,7 +80,7 @@ export interface Recording<T> {
   record?: 'wrap' | 'caller' | 'upfront'
   /** Reason for the action, in the administrator's words. */
   reason?: string | null
-  /** What follows once the action is committed, such as announcing it to the running processes. */
+  /** Called once the action is committed, for example to announce it to the running processes. */
   afterwards?: (administration: Administration, done: T) => Promise<void>
 }
 

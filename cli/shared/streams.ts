@@ -39,7 +39,7 @@ export class OutputStream {
 
   get isTerminal(): boolean {
     try {
-      // A pipe or a file is none, and most commands that are started often write to one.
+      // Commands that run often usually write to a pipe or a file, which is no terminal.
       return fstatSync(this.descriptor).isCharacterDevice() && builtIn('node:tty').isatty(this.descriptor)
     } catch {
       return false
