@@ -113,17 +113,11 @@ export class KeyAuthorizer implements Authorizer {
    * mistaken for key guessing.
    */
   private lookUp(hash: string, now: Date, mayLookUp: () => Promise<boolean>): Promise<CachedKey> {
-    const current = this.lookUps.get(hash)
-    if (current) return current
-    const lookUp = mayLookUp()
-      .then((may) => {
-        // The key may be valid, and a 401 would make the client give up.
-        if (!may) throw rateLimited(lookUpPauseMilliseconds)
-        return this.read(hash, now, { revision: null })
-      })
-      .finally(() => this.lookUps.delete(hash))
-    this.lookUps.set(hash, lookUp)
-    return lookUp
+    return once(this.lookUps, hash, async () => {
+      // The key may be valid, and a 401 would make the client give up.
+      if (!(await mayLookUp())) throw rateLimited(lookUpPauseMilliseconds)
+      return this.read(hash, now, { revision: null })
+    })
   }
 
   /** @param hostId the host of the key, if it is known; it is then read at the same time */
@@ -142,12 +136,9 @@ export class KeyAuthorizer implements Authorizer {
    * request, the record stays the same, so a request that was begun for it goes on.
    */
   private renew(old: CachedKey, hash: string, now: Date): Promise<CachedKey> {
-    const current = this.renewals.get(hash)
-    if (current) return current
-    const renewal = this.readAgain(old, hash, now).finally(() => this.renewals.delete(hash))
+    const renewal = once(this.renewals, hash, () => this.readAgain(old, hash, now))
     // A request that fails for another reason never looks at it.
     renewal.catch(() => {})
-    this.renewals.set(hash, renewal)
     return renewal
   }
 
@@ -210,6 +201,15 @@ function isCurrent(cached: CachedKey, revision: string | null, now: Date, isRefu
 function isFresh({ readAt }: CachedKey, now: Date): boolean {
   // A record from the future was read before the clock was set back.
   return Math.abs(now.getTime() - readAt) < staleAfterMilliseconds
+}
+
+/** Returns the work that is under way with a name or, if there is none, begins it. */
+function once<T>(underWay: Map<string, Promise<T>>, name: string, begin: () => Promise<T>): Promise<T> {
+  const current = underWay.get(name)
+  if (current) return current
+  const work = begin().finally(() => underWay.delete(name))
+  underWay.set(name, work)
+  return work
 }
 
 type Found = Pick<CachedKey, 'key' | 'secret' | 'host'>
