@@ -112,8 +112,15 @@ export function withServers<T>(work: (servers: BenchServers) => Promise<T>): Pro
   })
 }
 
+interface Reference {
+  name: ReferenceName
+  url: string
+  pid: number
+  end(): void
+}
+
 /** Starts the servers with which the service is compared. */
-export async function startReferences(environment: Record<string, string>) {
+export async function startReferences(environment: Record<string, string>): Promise<Reference[]> {
   const folder = new URL('reference/', import.meta.url).pathname
   // Node must find the packages next to this file, and it cannot read TypeScript.
   const outdir = new URL('../../node_modules/.cache/bench/', import.meta.url).pathname
@@ -126,13 +133,15 @@ export async function startReferences(environment: Record<string, string>) {
     'Express, Node': ['node', join(outdir, 'express.mjs')],
     'Express, Bun': [process.execPath, join(folder, 'express.ts')],
   }
-  const started = Object.entries(programs).map(async ([name, command]) => {
+  const started: Reference[] = []
+  // One after the other, because each of them stores the same key, and two at once would insert it twice.
+  for (const [name, command] of Object.entries(programs)) {
     const env = { ...environment, PATH: process.env.PATH ?? '' }
     const child = Bun.spawn(command, { env, stdout: 'pipe', stderr: 'inherit' })
     const { value } = await child.stdout.getReader().read()
     const url = new TextDecoder().decode(value).trim()
     if (!url) throw new Error(`${name} did not start`)
-    return { name: name as ReferenceName, url, pid: child.pid, end: () => child.kill('SIGKILL') }
-  })
-  return Promise.all(started)
+    started.push({ name: name as ReferenceName, url, pid: child.pid, end: () => child.kill('SIGKILL') })
+  }
+  return started
 }
