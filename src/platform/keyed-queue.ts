@@ -4,21 +4,23 @@ import type { DomainError } from '../core/errors.ts'
 const maxWaiting = 10_000
 
 /**
- * Runs tasks with the same name one at a time within this process, in the order in which they arrive. Without it,
- * concurrent transactions on the same documents would conflict and be repeated, and large reads that belong together
- * would hold their rows in memory at the same time.
+ * Runs tasks with the same name one at a time within this process, or as many at a time as it is told, in the order in
+ * which they arrive. Without it, concurrent transactions on the same documents would conflict and be repeated, and large
+ * reads that belong together would hold their rows in memory at the same time.
  */
 export class KeyedQueue {
-  /** The tasks that wait, by name, oldest first. A name is absent while no task with it is running. */
-  private readonly waiting = new Map<string, WaitingTask[]>()
+  /** The tasks of each name. A name is absent while no task with it is running. */
+  private readonly lines = new Map<string, Line>()
 
   /**
    * @param timeoutMilliseconds maximum time that a task may wait for earlier tasks
    * @param timeoutError creates the error thrown if a task waits too long or too many tasks are waiting
+   * @param maxRunning number of tasks with the same name that run at a time
    */
   constructor(
     private readonly timeoutMilliseconds: number,
     private readonly timeoutError: () => DomainError,
+    private readonly maxRunning = 1,
   ) {}
 
   /** @throws DomainError created by `timeoutError` */
@@ -32,21 +34,22 @@ export class KeyedQueue {
   }
 
   /**
-   * Waits until all earlier tasks with the same name have ended. The next one begins when the returned function is called,
-   * which must happen once, and even if the task fails.
+   * Waits until so many of the earlier tasks with the same name have ended that this one may run. The next one begins when
+   * the returned function is called, which must happen once, and even if the task fails.
    *
    * @throws DomainError created by `timeoutError`
    */
   async takeTurn(name: string): Promise<() => void> {
-    const others = this.waiting.get(name)
-    if (others) await this.awaitTurn(others)
-    else this.waiting.set(name, [])
-    return () => this.passOn(name)
+    const line = this.lines.get(name) ?? { running: 0, waiting: [] }
+    this.lines.set(name, line)
+    if (line.running < this.maxRunning) line.running += 1
+    else await this.awaitTurn(line.waiting)
+    return () => this.passOn(name, line)
   }
 
-  /** Waits until the task before has ended. A task that gives up is skipped when its turn comes. */
-  private awaitTurn(others: WaitingTask[]): Promise<void> {
-    if (others.length >= maxWaiting) throw this.timeoutError()
+  /** Waits until a task before has ended. A task that gives up is skipped when its turn comes. */
+  private awaitTurn(waiting: WaitingTask[]): Promise<void> {
+    if (waiting.length >= maxWaiting) throw this.timeoutError()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const task: WaitingTask = { begin: resolve, timer: undefined }
     const giveUp = () => {
@@ -54,22 +57,28 @@ export class KeyedQueue {
       reject(this.timeoutError())
     }
     task.timer = setTimeout(giveUp, this.timeoutMilliseconds)
-    others.push(task)
+    waiting.push(task)
     return promise
   }
 
-  /** Lets the next task begin. */
-  private passOn(name: string): void {
-    const others = this.waiting.get(name) ?? []
-    let next = others.shift()
-    while (next && !next.timer) next = others.shift()
-    if (!next) {
-      this.waiting.delete(name)
+  /** Lets the next task begin in place of one that has ended. */
+  private passOn(name: string, line: Line): void {
+    let next = line.waiting.shift()
+    while (next && !next.timer) next = line.waiting.shift()
+    if (next) {
+      clearTimeout(next.timer)
+      next.begin()
       return
     }
-    clearTimeout(next.timer)
-    next.begin()
+    line.running -= 1
+    if (line.running === 0) this.lines.delete(name)
   }
+}
+
+interface Line {
+  running: number
+  /** The tasks that wait, oldest first. */
+  waiting: WaitingTask[]
 }
 
 interface WaitingTask {

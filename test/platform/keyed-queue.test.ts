@@ -33,6 +33,27 @@ test('work is refused if its turn does not come in time, and never runs later', 
   expect(isDone).toBe(false)
 })
 
+test('as many run at a time as there are places, and a free place goes to who has waited longest', async () => {
+  const turns = new KeyedQueue(60_000, refusal, 2)
+  const gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>())
+  const begun: number[] = []
+  const tasks = gates.map(({ promise }, index) =>
+    turns.run('a', () => {
+      begun.push(index)
+      return promise
+    }),
+  )
+  await Bun.sleep(0)
+  expect(begun).toEqual([0, 1])
+  gates[1]?.resolve()
+  await tasks[1]
+  await Bun.sleep(0)
+  expect(begun).toEqual([0, 1, 2])
+  for (const { resolve } of gates) resolve()
+  await Promise.all(tasks)
+  expect(begun).toEqual([0, 1, 2, 3])
+})
+
 test('an error in one piece of work does not affect the next', async () => {
   const turns = new KeyedQueue(60_000, refusal)
   const failed = turns.run('a', async () => {

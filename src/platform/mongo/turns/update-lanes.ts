@@ -17,21 +17,10 @@ const lanes = 20
  */
 class UpdateLanes {
   private readonly documents = new KeyedQueue(queueTimeoutMilliseconds, busy)
-  private readonly queue = new KeyedQueue(queueTimeoutMilliseconds, busy)
-  private readonly updates = Array<number>(lanes).fill(0)
+  private readonly lanes = new KeyedQueue(queueTimeoutMilliseconds, busy, lanes)
 
   run<T>(document: string, update: () => Promise<T>): Promise<T> {
-    return this.documents.run(document, () => this.enter(update))
-  }
-
-  private enter<T>(update: () => Promise<T>): Promise<T> {
-    const lane = this.updates.indexOf(Math.min(...this.updates))
-    this.add(lane, 1)
-    return this.queue.run(String(lane), update).finally(() => this.add(lane, -1))
-  }
-
-  private add(lane: number, updates: number): void {
-    this.updates[lane] = (this.updates[lane] as number) + updates
+    return this.documents.run(document, () => this.lanes.run('', update))
   }
 }
 
@@ -42,7 +31,7 @@ const lanesOf = new WeakMap<mongo.MongoClient, UpdateLanes>()
  * Carries out an update outside transactions of a document that transactions change too; see {@link UpdateLanes}.
  *
  * @param document names the document, for example by its collection, its owner and its id
- * @throws DomainError `conflict` with a retry time if a wait for the turn or for a lane lasts longer than 6 s
+ * @throws DomainError `conflict` with a retry time if the wait for the turn, or after it for a lane, lasts longer than 6 s
  */
 export function inLane<T>(db: Db, document: string, update: () => Promise<T>): Promise<T> {
   const client = db.getClient()
