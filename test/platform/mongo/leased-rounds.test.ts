@@ -118,6 +118,24 @@ test('the lease is renewed during a long round, and a process that stops keeps i
   expect(events).toEqual(['first begins', 'long round', 'round ends', 'drained', 'second begins'])
 })
 
+test('the lease is renewed until a long round ends, even if nothing more is to be done after it', async () => {
+  const { open, passSeveralLeases } = twoProcesses()
+  const gate = Promise.withResolvers<void>()
+  let isNeeded = true
+  const one = open('one', {
+    isNeeded: async () => isNeeded,
+    runRound: async () => {
+      isNeeded = false
+      await gate.promise
+      return true
+    },
+  })
+  await expect.poll(() => isNeeded).toBe(false)
+  await passSeveralLeases()
+  expect(one.rounds.mayWork()).toBe(true)
+  gate.resolve()
+})
+
 test('a process whose clock has become wrong finishes what is in progress, and another one takes over', async () => {
   const { open, events } = twoProcesses()
   const gate = Promise.withResolvers<void>()
@@ -210,7 +228,7 @@ test('rounds that are woken while one is running do another, however little the 
   })
   await expect.poll(() => rounds).toBe(1)
   one.rounds.wake()
-  await triesAgain(one)
+  await triesAgain(open('other'))
   gate.resolve()
   await expect.poll(() => rounds).toBe(2)
 })

@@ -154,13 +154,16 @@ export class LeasedRounds {
     if (!this.mayTake() && !lease.isHeld()) return
     // A round in progress may have looked before the waking. It must not fall asleep at its end.
     if (!this.round) this.isWoken = false
-    if (this.mayTake() && !this.isAsleep && !(await this.isNeeded())) {
+    // A round in progress needs the lease until it ends, even if nothing more is to be done after it.
+    const mayFallAsleep = !this.round && !this.isAsleep && this.mayTake()
+    if (mayFallAsleep && !(await this.isNeeded())) {
       this.fallAsleep()
       return
     }
     const wasHolder = lease.isHeld()
     if (!(await lease.renew())) {
       work.onLost?.()
+      // Another process does the work. The work watch wakes this one once that process's lease has expired.
       if (!work.isNeeded) this.fallAsleep()
       return
     }
