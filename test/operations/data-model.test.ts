@@ -83,3 +83,13 @@ test('docs/operations.md states for every field of every collection whether it b
   })
   expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(stored))
 })
+
+test('docs/operations.md says how every collection with an owner is sharded', async () => {
+  const text = await readFile(join(root, 'docs/operations.md'), 'utf8')
+  const [, section = ''] = /^## Sharding$([\s\S]*?)^## /m.exec(text) ?? []
+  const cells = section.split('\n').map((line) => line.split('|')[1] ?? '')
+  const sharded = cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name))
+  const owned = models.filter(({ owner }) => owner !== undefined)
+  const names = owned.map((model) => model(service.live.db).collection.name)
+  expect(names.filter((name) => !sharded.includes(name))).toEqual([])
+})
