@@ -1,7 +1,7 @@
 /** A limiter whose quickest answer takes at least this long is a network away, in milliseconds. */
 const farMilliseconds = 1
-/** Number of the latest decisions that show how far away the limiter is; at most twice as many are looked at. */
-const remembered = 50
+/** Decisions per window. The current window and the one before it show how far away the limiter is. */
+const windowSize = 50
 
 /**
  * Whether requests of this process mostly wait or mostly compute, and so whether they gain by being begun early
@@ -12,8 +12,8 @@ const remembered = 50
  */
 export class Pace {
   private underWay = 0
-  private quickest = 0
-  private quickestOfLate = Number.POSITIVE_INFINITY
+  private quickestBefore = 0
+  private quickestNow = Number.POSITIVE_INFINITY
   private decisions = 0
 
   /** Notes that a request has arrived. */
@@ -28,17 +28,21 @@ export class Pace {
 
   /** Notes how long the limiter took for a decision. */
   noteDecision(seconds: number): void {
-    this.quickestOfLate = Math.min(this.quickestOfLate, seconds * 1000)
+    this.quickestNow = Math.min(this.quickestNow, seconds * 1000)
     this.decisions += 1
-    if (this.decisions < remembered) return
-    this.quickest = this.quickestOfLate
-    this.quickestOfLate = Number.POSITIVE_INFINITY
+    if (this.decisions < windowSize) return
+    this.quickestBefore = this.quickestNow
+    this.quickestNow = Number.POSITIVE_INFINITY
     this.decisions = 0
   }
 
-  /** @param held number of requests under way that wait for a change */
-  isWaiting(held: number): boolean {
-    const isFar = Math.min(this.quickest, this.quickestOfLate) >= farMilliseconds
+  /**
+   * Returns true if a request gains by an early start.
+   *
+   * @param held number of requests under way that wait for a change
+   */
+  gainsByEarlyStart(held: number): boolean {
+    const isFar = Math.min(this.quickestBefore, this.quickestNow) >= farMilliseconds
     return isFar || this.underWay - held <= 1
   }
 }

@@ -105,7 +105,9 @@ export function serve(app: AppContext, route: Route): (arrival: Arrival) => Prom
  * (`input/unread-body.ts`).
  */
 function mayBeginEarly({ environment, heldRequests, pace }: AppContext, { request }: Arrival): boolean {
-  return environment.visit === undefined && !mayStayUnread(request) && pace.isWaiting(heldRequests.size)
+  return (
+    environment.visit === undefined && !mayStayUnread(request) && pace.gainsByEarlyStart(heldRequests.size)
+  )
 }
 
 /** A request whose key is known, and which is admitted or may be. */
@@ -190,7 +192,8 @@ async function admit({ facts }: Arrival, limits: Authorization, visit: Visit | u
 
 /**
  * Checks what needs neither the sandbox nor the input: the permission, the clock, the provider and the form of the
- * `Idempotency-Key`, which it returns. The key's networks are checked again for a request that is begun early.
+ * `Idempotency-Key`, which it returns. The key's networks are checked here too, because a request that is begun early has
+ * not passed `admit`.
  *
  * @throws DomainError `forbidden`, `unsupported_provider` or `validation`; ClockSkewError if a write could not be ordered
  */
