@@ -89,7 +89,7 @@ export interface Authorization extends RateDecision {
   window: RateWindow
 }
 
-/** A key and its host, as a record says that this process has cached. */
+/** A key and its host, from this process's cached record. */
 export type KnownKey = Pick<Authorization, 'key' | 'host'>
 
 /** How a request is counted. */

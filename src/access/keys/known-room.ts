@@ -1,6 +1,6 @@
 import type { RateDecision } from '../../platform/rate-limiter.ts'
 
-/** Requests counted elsewhere for each one that is counted here: those of three further processes, evenly shared. */
+/** Requests counted elsewhere for each one that is counted here, if four processes share the requests evenly. */
 const countedElsewhere = 3
 /** Share of the limit that is left alone, because requests are not shared evenly. */
 const reservedShare = 1 / 3
@@ -15,9 +15,9 @@ const reservedShare = 1 / 3
  * their decision are under way. What other processes count in the meantime is not known, so room is left for it.
  *
  * Nothing is begun early before the first decision, near the limit, and after a refusal (which leaves nothing) until a
- * request was allowed with room. So a flood of refused requests begins nothing, and one process begins nothing in vain.
+ * request was allowed with room. So no request of a flood that is refused is begun early, and if one process serves all requests, none is begun in vain.
  * Without this rule, each refused request would cost the database what it was about to read. If other processes use up
- * most of the limit at once, at most a sixth of the limit is begun here in vain, until the first refusal.
+ * most of the limit at once, at most a sixth of the limit is begun here and then refused.
  */
 export class KnownRoom {
   private remaining = 0

@@ -50,7 +50,7 @@ class NumberedPages<Row, Filter extends OwnerFilter> {
   private readonly db: Db
   private readonly ownerId: number
   private readonly now: Date
-  /** The name under which the ends of this query's pages are stored. Most requests do not need it. */
+  /** The name under which the ends of this query's pages are stored; computed when it is first needed. */
   private name: string | undefined
   /** The stored ends that this request has looked up. */
   private known: KnownEnd[] | undefined

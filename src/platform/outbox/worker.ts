@@ -26,7 +26,7 @@ interface OutboxParts {
   topics: Topics
   clock: Clock
   log: Logger
-  /** Tells of other processes' jobs. A process that enqueues a job wakes its own worker immediately. */
+  /** Tells of jobs for which nobody has woken the worker, such as those of other processes. */
   workWatch: Pick<WorkWatch, 'add'>
   /**
    * Returns false while this process's clock is wrong. With a wrong clock, the worker could take jobs that other

@@ -20,13 +20,14 @@ export interface Sleeper {
   onAnswer(isFound: boolean): void
 }
 
-/** Interval of the questions. Other processes' work is begun that much later, what this process adds at once. */
+/** Interval of the questions. Work is begun at most that much later if nobody wakes those who do it. */
 const everyMilliseconds = 4000
 
 /**
- * Asks a database whether there is anything to do, with one command for everyone who rests. A process that has work
- * wakes its own workers, so the question is only about the work of other processes, and of those that were killed.
- * Without it, every worker would ask by itself, and a service without any work would spend most of its time on that.
+ * Asks a database whether there is anything to do, with one command for everyone who rests. A process wakes its own
+ * workers for what should not wait, such as hints and most jobs of the outbox. The question is about everything else: the
+ * work of other processes, also of those that were killed, certifications and alarms. Without it, every worker would ask
+ * by itself, and a service without any work would spend most of its time on that.
  */
 export class WorkWatch {
   private readonly sleepers = new Set<Sleeper>()
