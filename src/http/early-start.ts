@@ -86,5 +86,9 @@ export class Admission {
   }
 }
 
+/** The admission of the requests that are begun after it. */
+export const alreadyAdmitted = new Admission()
+alreadyAdmitted.open()
+
 /** Ends the steps of a request that was given up. Nobody sees it. */
 class GivenUp extends Error {}

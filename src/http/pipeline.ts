@@ -4,7 +4,7 @@ import { toErrorResponse } from './answer/error-response.ts'
 import { sendEnvelope } from './answer/send.ts'
 import { identifyKey, rateLimitHeaders } from './authorization.ts'
 import type { AppContext, Authorization, KnownKey } from './context.ts'
-import { type Admission, EarlyStart } from './early-start.ts'
+import { type Admission, alreadyAdmitted, EarlyStart } from './early-start.ts'
 import { readJsonObject } from './input/body.ts'
 import { clientAddress, requireNetwork } from './input/client-address.ts'
 import { readIdempotencyKey } from './input/idempotency-key.ts'
@@ -88,7 +88,8 @@ export function serve(app: AppContext, route: Route): (arrival: Arrival) => Prom
       const visit = meet(app, route, arrival, authorization)
       await admit(arrival, authorization, visit)
       const begun = early.admit(authorization)
-      const answer = await (begun ?? answerOf(app, route, arrival, { key, host, visit }))
+      const answer = await (begun ??
+        answerOf(app, route, arrival, { key, host, visit, admission: alreadyAdmitted }))
       return await send(app, route, arrival, answer)
     } catch (error) {
       early.giveUp()
@@ -113,8 +114,7 @@ function mayBeginEarly({ environment, heldRequests, pace }: AppContext, { reques
 /** A request whose key is known, and which is admitted or may be. */
 interface Entering extends KnownKey {
   visit?: Visit | undefined
-  /** Whether the request has been admitted, if it was begun early. */
-  admission?: Admission
+  admission: Admission
 }
 
 /** Takes the steps of a request after its admission, or up to their first effect if it has yet to be admitted. */
@@ -238,13 +238,11 @@ async function findCaller(
   }
 }
 
-const alreadyAdmitted = () => undefined
-
 /** A request whose caller is known. */
 interface Identified {
   caller: Caller
   idempotencyKey: string | undefined
-  admission: Admission | undefined
+  admission: Admission
 }
 
 /**
@@ -264,7 +262,7 @@ async function readInput(
   facts.query = readQuery(request.url, route.queryForm)
   const body = access.body && (await readBody(app, facts.incomingBody, caller.host.id, access.body))
   // The body may have arrived long after the request was refused.
-  admission?.requireNotGivenUp()
+  admission.requireNotGivenUp()
   const sent = { idempotencyKey, body }
   facts.sent = sent
   const params = readPathIds(arrival.params)
@@ -279,7 +277,7 @@ async function readInput(
     query,
     body: {},
     sent,
-    admitted: admission ? () => admission.wait() : alreadyAdmitted,
+    admitted: () => admission.wait(),
   }
   if (!route.body) return accepted
   const unchecked = { caller, params, body: body ?? {}, now: app.clock(caller.ownerId) }
