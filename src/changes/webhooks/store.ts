@@ -126,18 +126,8 @@ export function findOwnAlarmWebhooks(
 /** Shows that a webhook asks for alarms. */
 export const anyAlarmWebhook: WorkSource = { model: webhookModel, filter: () => wantsAlarms }
 
-/** Returns true if any webhook is on and asks for alarms. */
-export async function hasAlarmWebhooks(db: Db): Promise<boolean> {
-  return (await webhookModel(db).exists(wantsAlarms)) !== null
-}
-
 /** Shows that any host has a webhook. */
 export const anyWebhook: WorkSource = { model: webhookModel, filter: () => ({}) }
-
-/** Returns true if any host has a webhook. */
-export async function hasWebhooks(db: Db): Promise<boolean> {
-  return (await webhookModel(db).exists({})) !== null
-}
 
 /** Returns the ids of the hosts that have an enabled webhook. */
 export function findHostsWithWebhooks(db: Db): Promise<number[]> {

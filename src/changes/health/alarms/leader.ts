@@ -1,8 +1,9 @@
 import type { AppContext } from '../../../http/context.ts'
 import { LeasedRounds } from '../../../platform/mongo/turns/leased-rounds.ts'
-import { anyAlarmWebhook, hasAlarmWebhooks } from '../../webhooks/store.ts'
+import { isAnyShown } from '../../../platform/mongo/turns/work-watch.ts'
+import { anyAlarmWebhook } from '../../webhooks/store.ts'
 import { type AlarmContext, evaluate, findWatchedKeys, finishAlarms, type WatchedKey } from './evaluate.ts'
-import { anyAlarm, findOwnersWithAlarms, hasAlarms } from './store.ts'
+import { anyAlarm, findOwnersWithAlarms } from './store.ts'
 
 /** Interval of the rounds, so that ended keys and moved sandbox clocks are noticed within 5 s (decisions §29). */
 const roundMilliseconds = 2000
@@ -35,13 +36,14 @@ export class AlarmLeader {
     private readonly app: AlarmLeaderContext,
     interval = roundMilliseconds,
   ) {
+    const shownBy = [anyAlarmWebhook, anyAlarm]
     this.rounds = new LeasedRounds(app, {
       name: 'alarms',
       intervalMilliseconds: interval,
       leaseMilliseconds,
-      shownBy: [anyAlarmWebhook, anyAlarm],
+      shownBy,
       failureMessage: 'Cannot evaluate alarms',
-      isNeeded: async () => (await hasAlarmWebhooks(app.db)) || hasAlarms(app.db),
+      isNeeded: () => isAnyShown(app.db, shownBy),
       runRound: async () => {
         await this.runRound()
         return true

@@ -45,11 +45,6 @@ export function findOwnersWithAlarms(db: Db): Promise<number[]> {
 /** Shows that there is any alarm. */
 export const anyAlarm: WorkSource = { model: alarmModel, filter: () => ({}) }
 
-/** Returns true if there is any alarm. */
-export async function hasAlarms(db: Db): Promise<boolean> {
-  return (await alarmModel(db).exists({})) !== null
-}
-
 /**
  * Opens an alarm, and makes an `alarm.opened` for each of the key's webhooks that wants it. It is posted as a hint is, by
  * `webhooks/send/sender.ts`, which hears of it because the transaction moves the host's clock.

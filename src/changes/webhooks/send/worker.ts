@@ -1,6 +1,7 @@
 import type { AppContext } from '../../../http/context.ts'
 import { LeasedRounds } from '../../../platform/mongo/turns/leased-rounds.ts'
-import { anyWebhook, hasWebhooks } from '../store.ts'
+import { isAnyShown } from '../../../platform/mongo/turns/work-watch.ts'
+import { anyWebhook } from '../store.ts'
 import { turnOffExpired } from '../turn-off.ts'
 import { HintSender, type SenderContext } from './sender.ts'
 
@@ -33,7 +34,10 @@ export class WebhookWorker {
   private keysCheckBegunAt = Number.NEGATIVE_INFINITY
   private checking: Promise<void> | undefined
   private following: { end(): void } | undefined
-  /** True once this process knows of a webhook. Until then, it takes no lease and does not watch for changes. */
+  /**
+   * True once this process knows of a webhook, until it ends. Until it knows of one, it takes no lease and does not watch
+   * for changes.
+   */
   private isNeeded = false
 
   constructor(
@@ -74,7 +78,7 @@ export class WebhookWorker {
   private async searchWebhooks(): Promise<boolean> {
     if (this.isNeeded) return true
     // This may be woken during the search.
-    if (await hasWebhooks(this.app.db)) this.isNeeded = true
+    if (await isAnyShown(this.app.db, [anyWebhook])) this.isNeeded = true
     return this.isNeeded
   }
 

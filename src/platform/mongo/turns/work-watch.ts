@@ -6,9 +6,15 @@ import { schemaVersionModel } from '../server/schema-version.ts'
 /** Documents that show that there is something to do. */
 export interface WorkSource {
   /** The model of their collection. */
-  model(db: Db): { collection: { name: string } }
+  model(db: Db): { collection: { name: string }; exists(filter: object): PromiseLike<object | null> }
   /** Returns the filter of the documents; one suffices. An index must serve it. */
   filter(): object
+}
+
+/** Returns true if any of the documents exists. */
+export async function isAnyShown(db: Db, sources: WorkSource[]): Promise<boolean> {
+  for (const source of sources) if (await source.model(db).exists(source.filter())) return true
+  return false
 }
 
 /** Someone who rests until there is something to do. */
