@@ -1,7 +1,7 @@
 import type { mongo } from 'mongoose'
 import { KeyedQueue } from '../../keyed-queue.ts'
 import { queueTimeoutMilliseconds } from '../../time-limits.ts'
-import type { Db } from '../connection.ts'
+import { type Db, timeLimitOn } from '../connection.ts'
 import { busy } from '../errors.ts'
 
 /** Number of updates that go on at a time, well below the number of connections. */
@@ -16,9 +16,15 @@ const lanes = 20
  * Updates of one document take turns before they enter a lane, because several at once would only conflict at the server.
  */
 class UpdateLanes {
-  private readonly documents = new KeyedQueue(queueTimeoutMilliseconds, busy)
-  private readonly queue = new KeyedQueue(queueTimeoutMilliseconds, busy)
+  private readonly documents: KeyedQueue
+  private readonly queue: KeyedQueue
   private readonly updates = Array<number>(lanes).fill(0)
+
+  /** @param timeoutMilliseconds maximum time that an update may wait for its turn, and then for its lane */
+  constructor(timeoutMilliseconds: number) {
+    this.documents = new KeyedQueue(timeoutMilliseconds, busy)
+    this.queue = new KeyedQueue(timeoutMilliseconds, busy)
+  }
 
   run<T>(document: string, update: () => Promise<T>): Promise<T> {
     return this.documents.run(document, () => this.enter(update))
@@ -46,7 +52,7 @@ const lanesOf = new WeakMap<mongo.MongoClient, UpdateLanes>()
  */
 export function inLane<T>(db: Db, document: string, update: () => Promise<T>): Promise<T> {
   const client = db.getClient()
-  const ofClient = lanesOf.get(client) ?? new UpdateLanes()
+  const ofClient = lanesOf.get(client) ?? new UpdateLanes(timeLimitOn(db, queueTimeoutMilliseconds))
   lanesOf.set(client, ofClient)
   return ofClient.run(`${db.name}/${document}`, update)
 }
