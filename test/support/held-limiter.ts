@@ -77,8 +77,7 @@ export async function acquaint(
   throw new Error('The service never foresees that it will allow a request')
 }
 
-/** A process looks for due work every few seconds, whatever is requested, in `schema_version` (`turns/work-watch.ts`). */
-const background = new Set([...backgroundCollections, 'hosts', 'ical_turns', 'schema_version'])
+const background = new Set([...backgroundCollections, 'hosts', 'ical_turns'])
 
 /** A command that a service has sent to its live database. */
 export interface SentCommand {
