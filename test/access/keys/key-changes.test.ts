@@ -111,8 +111,8 @@ test('a record that was read before a change is not used after the announcement,
   await expect.poll(() => keyChanges.revision()).not.toBeNull()
 
   await authorize()
-  await announceKeyChange(db, [actor.hostId])
   const before = keyChanges.revision()
+  await announceKeyChange(db, [actor.hostId])
   await expect.poll(() => keyChanges.revision()).not.toBe(before)
 
   const known = keyChanges.revision()
