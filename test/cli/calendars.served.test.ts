@@ -12,9 +12,11 @@ import {
   startCalendarServer,
 } from '../support/calendars.ts'
 import { ownDatabase } from '../support/databases.ts'
+import { awaitDay } from '../support/midnight.ts'
 import { partnerctl } from '../support/processes.ts'
 import { serve } from '../support/served.ts'
 
+await awaitDay()
 // Processes that do not allow private addresses must not read this file's calendars.
 const service = await serve({ MONGODB_URL: await ownDatabase() })
 const actor = await service.actor()

@@ -4,6 +4,7 @@ import { drawNights } from '../../cli/partner/draw-nights.ts'
 import { addDays } from '../../src/core/clock.ts'
 import { sharedServices, testApp } from '../support/app.ts'
 import { commandLine } from '../support/command-line.ts'
+import { awaitDay } from '../support/midnight.ts'
 import { partnerctl } from '../support/processes.ts'
 
 const service = await testApp()
@@ -63,6 +64,7 @@ test('partnerctl nights draws the calendar of a listing, in a terminal and witho
 })
 
 test("nights and doctor go by the sandbox's clock", async () => {
+  await awaitDay()
   const actor = await service.actor()
   const advance_seconds = 3 * 86_400
   const moved = await actor.send('POST', '/sandbox/clock', { body: { advance_seconds } })

@@ -50,8 +50,6 @@ async function refuse(actor: Actor, method: string, path: string, sending?: Send
 }
 
 const namesOf = (sent: SentCommand[]) => sent.map(({ name, collection }) => `${name} ${collection}`)
-/** A process looks for due work every few seconds, whatever is requested (`turns/work-watch.ts`). */
-const lookForWork = 'aggregate schema_version'
 const key = () => ({ 'idempotency-key': crypto.randomUUID() })
 
 test('a read, and what prepares a write, wait for the database and the limiter at once', async () => {
@@ -209,16 +207,32 @@ async function makeOld({ key }: Actor): Promise<void> {
   await service.live.authorizer.authorize(key, new Date(Date.now() - 60_000), async () => true)
 }
 
+/**
+ * Compares what `work` returns, and tries again while Redis is late for one of its requests: whatever the service decides
+ * alone, it reads the key's record for once more.
+ */
+async function withRedis<T>(work: () => Promise<T>, expected: T): Promise<void> {
+  let alone: number
+  let found: T
+  do {
+    alone = limiter.alone
+    found = await work()
+  } while (limiter.alone > alone)
+  expect(found).toEqual(expected)
+}
+
 test('a poll by a key that was last used a minute ago waits for its record, its page and the limiter at once', async () => {
   const actor = await newActor()
   await seedBooking(actor)
-  await makeOld(actor)
-  const { answer, decision, begun } = await begin(actor, 'GET', `${provider}/bookings`)
-  expect(namesOf(begun)).toContain('find bookings')
-  decision.decide()
-  const { status, body } = await answer
-  expect({ status, bookings: body.data.Bookings.length }).toEqual({ status: 200, bookings: 1 })
-  expect(namesOf(commands.take())).not.toContain('find bookings')
+  await withRedis(async () => {
+    await makeOld(actor)
+    const { answer, decision, begun } = await begin(actor, 'GET', `${provider}/bookings`)
+    expect(namesOf(begun)).toContain('find bookings')
+    decision.decide()
+    const { status, body } = await answer
+    expect({ status, bookings: body.data.Bookings.length }).toEqual({ status: 200, bookings: 1 })
+    return namesOf(commands.take()).filter((name) => name === 'find bookings')
+  }, [])
 })
 
 test.each([
@@ -237,17 +251,20 @@ test.each([
 
 test('concurrent requests read an old record once', async () => {
   const actor = await newActor()
-  await makeOld(actor)
   let reads = 0
   const client = service.live.db.getClient()
   const count = ({ commandName, command }: CommandStartedEvent) => {
     if (commandName === 'find' && command.find === 'keys' && 'secrets.hash' in command.filter) reads += 1
   }
   client.on('commandStarted', count)
-  const answers = await Promise.all(Array.from({ length: 20 }, () => actor.send('GET', '/v1/me')))
+  await withRedis(async () => {
+    await makeOld(actor)
+    reads = 0
+    const answers = await Promise.all(Array.from({ length: 20 }, () => actor.send('GET', '/v1/me')))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    return reads
+  }, 1)
   client.off('commandStarted', count)
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-  expect(reads).toBe(1)
 })
 
 test('a key that changes while a request is begun is served as it then is', async () => {
@@ -402,8 +419,7 @@ async function commandsOf<T>(work: () => Promise<T>): Promise<{ result: T; sent:
   otherCommands.take()
   const result = await work()
   await Promise.all([commands.settle(), otherCommands.settle()])
-  const sent = namesOf([...commands.take(), ...otherCommands.take()])
-  return { result, sent: sent.filter((name) => name !== lookForWork) }
+  return { result, sent: namesOf([...commands.take(), ...otherCommands.take()]) }
 }
 
 test.each([1, 20])(

@@ -125,8 +125,10 @@ test.each(['HEAD', 'GET'])('a refusal of a %s with a large body arrives', async 
   const connection = await openRaw(service.url)
   await connection.send(rawHead(`${method} /v1/me`, [`Content-Length: ${9 * mebibyte}`]))
   await connection.send(Buffer.alloc(9 * mebibyte, 'x'))
+  // The runtime closes a connection on which a request arrives before the response to the previous one.
+  await connection.until(/^HTTP\/1.1 401 [\s\S]*\r\n\r\n/)
   await connection.send(rawHead('GET /v1/me', [], someone.key))
-  await connection.until(/^HTTP\/1.1 401 [\s\S]*HTTP\/1.1 200 OK/)
+  await connection.until(/HTTP\/1.1 200 OK/)
   connection.close()
 })
 

@@ -9,4 +9,6 @@ export const backgroundCollections: ReadonlySet<unknown> = new Set([
   'webhooks',
   'webhook_deliveries',
   'leases',
+  // A process looks for due work every four seconds (`turns/work-watch.ts`).
+  'schema_version',
 ])

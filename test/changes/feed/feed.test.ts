@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { type Actor, seedBooking, testApp } from '../../support/app.ts'
+import { awaitDay } from '../../support/midnight.ts'
 
 const service = await testApp()
 const path = '/v1/integrations/provider_one/bookings'
@@ -8,6 +9,7 @@ let seeded: Awaited<ReturnType<typeof seedBooking>>
 let otherListing: number
 
 beforeAll(async () => {
+  await awaitDay()
   actor = await service.actor()
   seeded = await seedBooking(actor)
   const { user_id } = seeded

@@ -4,9 +4,11 @@ import { type Actor, seedBooking, testApp } from '../../support/app.ts'
 import { limitAllNights } from '../../support/availability.ts'
 import { calendarOf, dayFromNow, listingWithCalendars, startCalendarServer } from '../../support/calendars.ts'
 import { ownDatabase } from '../../support/databases.ts'
+import { untilNoon } from '../../support/midnight.ts'
 
 const minute = 60_000
-let ahead = 0
+// At noon, because nights that are open from today on depend on the day.
+let ahead = untilNoon()
 const clock = () => new Date(Date.now() + ahead)
 const url = await ownDatabase()
 const service = await testApp({ MONGODB_URL: url, WEBHOOKS_ALLOW_PRIVATE: 'on' }, clock)

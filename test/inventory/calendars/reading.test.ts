@@ -10,9 +10,10 @@ import {
   startCalendarServer,
 } from '../../support/calendars.ts'
 import { ownDatabase } from '../../support/databases.ts'
+import { untilNoon } from '../../support/midnight.ts'
 
-/** The service's clock is ahead by as many seconds. */
-let ahead = 0
+/** The service's clock is ahead by as many seconds. It starts at noon, because what is blocked depends on the day. */
+let ahead = untilNoon() / 1000
 const clock = () => new Date(Date.now() + ahead * 1000)
 const service = await testApp({ MONGODB_URL: await ownDatabase(), WEBHOOKS_ALLOW_PRIVATE: 'on' }, clock)
 const actor = await service.actor()

@@ -13,8 +13,10 @@ import {
 } from '../../support/calendars.ts'
 import { enterKey, inTime } from '../../support/console.ts'
 import { onScopeEnd, ownDatabase } from '../../support/databases.ts'
+import { awaitDay } from '../../support/midnight.ts'
 import { serve } from '../../support/served.ts'
 
+await awaitDay()
 // Processes that do not allow private addresses must not read this file's calendars.
 const service = await serve({ MONGODB_URL: await ownDatabase() })
 const browser = await openBrowser(service.url)

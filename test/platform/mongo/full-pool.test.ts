@@ -3,9 +3,14 @@ import { openMongo } from '../../../src/platform/mongo/connection.ts'
 import { type Actor, seedBooking, type TestResponse, testApp } from '../../support/app.ts'
 import { onScopeEnd, ownDatabase } from '../../support/databases.ts'
 
+/**
+ * The time at which the service's clock stands; undefined while it goes. It stands while there are no connections, because
+ * a key that was read more than 5 s ago is read again, and a request whose key cannot be read is in no key's log.
+ */
+let stands: Date | undefined
 /** A service whose operations wait only briefly for a connection. */
 const url = await ownDatabase()
-const service = await testApp({ MONGODB_URL: `${url}&waitQueueTimeoutMS=300` })
+const service = await testApp({ MONGODB_URL: `${url}&waitQueueTimeoutMS=300` }, () => stands ?? new Date())
 const { db } = service.live
 const other = await openMongo(url)
 onScopeEnd(() => other.close())
@@ -84,6 +89,8 @@ test('while all connections to the database are in use, requests get 409 with Re
   const { log } = service.live
   const logError = log.error.bind(log)
   log.error = (...line: unknown[]) => void errors.push(line)
+  stands = new Date()
+  expect((await actor.send('GET', '/v1/me')).status).toBe(200)
   const refused = await withoutConnections(async () => {
     const found: TestResponse[] = []
     for (const send of Object.values(requests)) {
@@ -94,6 +101,7 @@ test('while all connections to the database are in use, requests get 409 with Re
     }
     return found
   })
+  stands = undefined
   log.error = logError
   for (const { status, body, headers } of refused) {
     expect({ status, error: body.error, retryAfter: headers.get('retry-after') }).toEqual({
@@ -104,10 +112,12 @@ test('while all connections to the database are in use, requests get 409 with Re
   }
   expect(errors).toEqual([])
   await service.logged()
+  // Only what identifies a key sets this header. Without an answer from Redis in time, the key is read too.
+  const identified = refused.filter(({ headers }) => headers.has('ratelimit'))
   const { body } = await actor.send('GET', '/v1/requests?status=5xx,409&per_page=100')
   const shown: { status: number; error: { type: string } }[] = body.data
   expect(shown.map(({ status, error }) => ({ status, type: error.type }))).toEqual(
-    Array.from({ length: refused.length }, () => ({ status: 409, type: 'conflict' })),
+    Array.from({ length: identified.length }, () => ({ status: 409, type: 'conflict' })),
   )
   for (const [kind, send] of Object.entries(requests))
     expect({ kind, isServed: (await send()).status < 300 }).toEqual({ kind, isServed: true })

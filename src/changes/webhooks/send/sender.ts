@@ -23,6 +23,7 @@
 import { inTrace, resumeTrace } from '../../../core/trace.ts'
 import { findClocks } from '../../../host-clock/change-store.ts'
 import type { AppContext } from '../../../http/context.ts'
+import { timeLimitOn } from '../../../platform/mongo/connection.ts'
 import { inTransaction } from '../../../platform/mongo/turns/transactions.ts'
 import type { Turn } from '../../../platform/outgoing/turns.ts'
 import { addHints, beginAttempts, countWaiting } from '../attempts-store.ts'
@@ -198,7 +199,7 @@ export class HintSender {
       chosen = choices.chosen
       if (choices.error) throw choices.error
       const begun = await this.store(host, chosen, now)
-      if (begun.length > 0 && performance.now() - startedAt > maxStoringMilliseconds)
+      if (begun.length > 0 && performance.now() - startedAt > timeLimitOn(app.db, maxStoringMilliseconds))
         throw new Error('Storing the attempts took too long; they will be repeated later')
       this.begin(host, chosen, begun)
     } catch (error) {

@@ -9,7 +9,7 @@ import {
   transactionTimeoutMilliseconds,
   withTimeout,
 } from '../../time-limits.ts'
-import type { Db, Session } from '../connection.ts'
+import { type Db, type Session, timeLimitOn } from '../connection.ts'
 import { repeatRead } from '../driver/repeated-reads.ts'
 import { busy, isDuplicate, isPoolFull } from '../errors.ts'
 
@@ -121,7 +121,7 @@ export class Batches<Shared, Request, Result> {
           return result as Result
         }),
         outcome: Promise.withResolvers(),
-        endsAt: Date.now() + queueTimeoutMilliseconds + transactionTimeoutMilliseconds,
+        endsAt: Date.now() + timeLimitOn(this.db, queueTimeoutMilliseconds + transactionTimeoutMilliseconds),
       }
       const batch = this.waiting.get(queue)
       if (batch && batch.members.length < maxMembers) batch.members.push(member)
@@ -190,7 +190,7 @@ const queues = new WeakMap<Db, KeyedQueue>()
  * @throws DomainError `conflict` with a retry time if the wait lasts longer than 6 s
  */
 function takeTurn(db: Db, queue: string): Promise<() => void> {
-  const ofDb = queues.get(db) ?? new KeyedQueue(queueTimeoutMilliseconds, busy)
+  const ofDb = queues.get(db) ?? new KeyedQueue(timeLimitOn(db, queueTimeoutMilliseconds), busy)
   queues.set(db, ofDb)
   return ofDb.takeTurn(queue)
 }
@@ -206,7 +206,7 @@ async function runTransaction<T>(
   work: (session: Session) => Promise<T>,
   latestEnd = Number.POSITIVE_INFINITY,
 ): Promise<T> {
-  const end = Math.min(Date.now() + transactionTimeoutMilliseconds, latestEnd)
+  const end = Math.min(Date.now() + timeLimitOn(db, transactionTimeoutMilliseconds), latestEnd)
   const deadline = end - 1000
   const session = await db.startSession()
   const starved = Promise.withResolvers<never>()
@@ -224,7 +224,11 @@ async function runTransaction<T>(
     },
     {
       readConcern: { level: 'snapshot' },
-      writeConcern: { w: 'majority', journal: true, wtimeoutMS: majorityTimeoutMilliseconds },
+      writeConcern: {
+        w: 'majority',
+        journal: true,
+        wtimeoutMS: timeLimitOn(db, majorityTimeoutMilliseconds),
+      },
       readPreference: 'primary',
     },
   )

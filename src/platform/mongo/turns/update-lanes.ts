@@ -1,7 +1,7 @@
 import type { mongo } from 'mongoose'
 import { KeyedQueue } from '../../keyed-queue.ts'
 import { queueTimeoutMilliseconds } from '../../time-limits.ts'
-import type { Db } from '../connection.ts'
+import { type Db, timeLimitOn } from '../connection.ts'
 import { busy } from '../errors.ts'
 
 /** Number of updates that go on at a time, well below the number of connections. */
@@ -16,8 +16,14 @@ const lanes = 20
  * Updates of one document take turns before they enter a lane, because several at once would only conflict at the server.
  */
 class UpdateLanes {
-  private readonly documents = new KeyedQueue(queueTimeoutMilliseconds, busy)
-  private readonly lanes = new KeyedQueue(queueTimeoutMilliseconds, busy, lanes)
+  private readonly documents: KeyedQueue
+  private readonly lanes: KeyedQueue
+
+  /** @param timeoutMilliseconds maximum time that an update may wait for its turn, and then for a lane */
+  constructor(timeoutMilliseconds: number) {
+    this.documents = new KeyedQueue(timeoutMilliseconds, busy)
+    this.lanes = new KeyedQueue(timeoutMilliseconds, busy, lanes)
+  }
 
   run<T>(document: string, update: () => Promise<T>): Promise<T> {
     return this.documents.run(document, () => this.lanes.run('', update))
@@ -35,7 +41,7 @@ const lanesOf = new WeakMap<mongo.MongoClient, UpdateLanes>()
  */
 export function inLane<T>(db: Db, document: string, update: () => Promise<T>): Promise<T> {
   const client = db.getClient()
-  const ofClient = lanesOf.get(client) ?? new UpdateLanes()
+  const ofClient = lanesOf.get(client) ?? new UpdateLanes(timeLimitOn(db, queueTimeoutMilliseconds))
   lanesOf.set(client, ofClient)
   return ofClient.run(`${db.name}/${document}`, update)
 }
