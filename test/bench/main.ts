@@ -13,6 +13,7 @@ import { machines } from './machines.ts'
 import { reads } from './reads.ts'
 import { scale } from './scale.ts'
 import { withServers } from './servers.ts'
+import { start } from './start.ts'
 import { draw, type Row } from './table.ts'
 import { countTrips } from './trips.ts'
 import { waiting } from './waiting.ts'
@@ -20,7 +21,7 @@ import { help, walks } from './walks.ts'
 import { writes } from './writes.ts'
 
 /** The parts that run if no parts are named. */
-const comparison = ['reads', 'writes', 'walks', 'help']
+const comparison = ['reads', 'writes', 'walks', 'start', 'help']
 const parts: Record<string, () => Promise<Row[]>> = {
   reads: () => withServers(reads),
   writes: () => withServers(writes),
@@ -39,6 +40,7 @@ const parts: Record<string, () => Promise<Row[]>> = {
   costs: () => withServers(costs),
   machines,
   scale,
+  start,
   trips: countTrips,
   waiting,
 }

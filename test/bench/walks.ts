@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { node, servedFile } from '../support/command-line.ts'
 import { partnerctl } from '../support/processes.ts'
 import { median, medianMilliseconds, timed, withDataDir } from './measure.ts'
 import type { BenchServers } from './servers.ts'
@@ -38,7 +37,6 @@ export async function walks(servers: BenchServers): Promise<Row[]> {
     { jump: () => read(`page=${last_page}&${query}`), first: () => read(`page=1&${query}`) },
     20,
   )
-  const idle = await idlePolls(servers)
   const byPage = median(times.byPage)
   const byCursor = median(times.byCursor)
   const command = median(times.command)
@@ -63,42 +61,7 @@ export async function walks(servers: BenchServers): Promise<Row[]> {
       limit: 5,
       of: against,
     }),
-    atMost({
-      work: 'feed poll --once, nothing new',
-      ratio: idle.poll / idle.request,
-      limit: 2,
-      of: 'a program that only fetches',
-    }),
-    atMost({
-      work: 'the same with the file that partners get, in Node',
-      ratio: idle.served / idle.requestInNode,
-      limit: 1.3,
-      of: 'a program that only fetches, in Node',
-    }),
   ]
-}
-
-/**
- * Returns the milliseconds that a poll at the end of the feed and a program that sends one request take: from the
- * installation in Bun, and the file that partners get in Node.
- */
-function idlePolls(servers: BenchServers) {
-  const { large, url } = servers
-  return withDataDir(async (directory) => {
-    const poll = poller(servers, directory)
-    await poll()
-    const path = `${url}/v1/integrations/provider_one/bookings?updated_after=2100-01-01`
-    const script = `await (await fetch('${path}', { headers: { 'x-api-key': '${large.key}' } })).json()`
-    const { environment, args } = pollOf(servers, directory)
-    const file = await servedFile()
-    const works = {
-      poll,
-      request: () => Bun.$`${process.execPath} -e ${script}`.quiet(),
-      served: () => Bun.$`${node} ${file} ${args}`.env(environment).quiet(),
-      requestInNode: () => Bun.$`${node} --input-type=module -e ${script}`.quiet(),
-    }
-    return medianMilliseconds(works, 15)
-  })
 }
 
 async function walkByCursor(read: (query: string) => Promise<Page>): Promise<void> {
@@ -116,23 +79,13 @@ async function walkByPage(read: (query: string) => Promise<Page>): Promise<void>
   }
 }
 
-/** Returns a function that runs a poll with its checkpoint in a folder. */
-function poller(servers: BenchServers, directory: string) {
-  const { environment, args } = pollOf(servers, directory)
-  return () => partnerctl(args, environment)
-}
-
-function pollOf({ large, url }: BenchServers, directory: string) {
-  return {
-    environment: { PARTNER_BASE_URL: url, PARTNER_API_KEY: large.key, HOME: directory },
-    args: ['feed', 'poll', '--once', '--output', 'ndjson', '--state', join(directory, 'state')],
-  }
-}
-
 /** Runs a poll that starts without a checkpoint and prints every change. */
-function pollOnce(servers: BenchServers): Promise<void> {
+function pollOnce({ large, url }: BenchServers): Promise<void> {
   return withDataDir(async (directory) => {
-    const { code, stdout, stderr } = await poller(servers, directory)()
+    const { code, stdout, stderr } = await partnerctl(
+      ['feed', 'poll', '--once', '--output', 'ndjson', '--state', join(directory, 'state')],
+      { PARTNER_BASE_URL: url, PARTNER_API_KEY: large.key, HOME: directory },
+    )
     if (code !== 0 || stdout.split('\n').length < 100_000) throw new Error(`The poller failed: ${stderr}`)
   })
 }

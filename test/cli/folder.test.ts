@@ -1,4 +1,4 @@
-import { access, mkdtemp, writeFile } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -9,8 +9,12 @@ const service = await testApp()
 const [server] = sharedServices()
 
 /** Runs `bin/partnerctl` in a folder. */
-async function runIn(folder: string, args: string[], environment: Record<string, string> = {}, stdin = '') {
-  const child = Bun.spawn([join(root, 'bin/partnerctl'), ...args], {
+function runIn(folder: string, args: string[], environment: Record<string, string> = {}, stdin = '') {
+  return run([join(root, 'bin/partnerctl'), ...args], folder, environment, stdin)
+}
+
+async function run(command: string[], folder: string, environment: Record<string, string> = {}, stdin = '') {
+  const child = Bun.spawn(command, {
     cwd: folder,
     env: { PATH: process.env.PATH ?? '', HOME: folder, ...environment },
     stdin: new Blob([stdin]),
@@ -65,4 +69,37 @@ test('partnerctl starts if its own folder comes first in the PATH', async () => 
   const folder = await mkdtemp(join(tmpdir(), 'partner-folder-'))
   const PATH = `${join(root, 'bin')}:${process.env.PATH}`
   expect(await runIn(folder, ['--version'], { PATH })).toMatchObject({ code: 0, stderr: '' })
+})
+
+/** Starting takes longer than most commands, and a program that the script runs first takes a tenth of that. */
+test('no other program runs before Bun does', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'partner-folder-'))
+  await symlink(process.execPath, join(folder, 'bun'))
+  expect(await runIn(folder, ['--version'], { PATH: folder })).toMatchObject({ code: 0, stderr: '' })
+})
+
+test.each([
+  ['a link to the script', 'partnerctl', 'bin/partnerctl', '.'],
+  ['a link to its folder', 'programs', 'bin', 'programs'],
+  ['a link to the project', 'the project', '.', 'the project/bin'],
+])('partnerctl starts by %s, and by its name alone', async (_, name, target, programs) => {
+  const folder = await mkdtemp(join(tmpdir(), 'partner folder '))
+  await symlink(join(root, target), join(folder, name))
+  for (const command of [join(folder, programs, 'partnerctl'), `./${join(programs, 'partnerctl')}`]) {
+    const ran = await run([command, '--version'], folder)
+    expect({ command, ...ran }).toMatchObject({ code: 0, stderr: '' })
+  }
+  const own = { PATH: `${join(folder, programs)}:${process.env.PATH}` }
+  expect(await run(['partnerctl', '--version'], folder, own)).toMatchObject({ code: 0, stderr: '' })
+  expect(await run(['sh', 'partnerctl', '--version'], join(folder, programs))).toMatchObject({
+    code: 0,
+    stderr: '',
+  })
+})
+
+test('a folder of CDPATH is not taken for the one of partnerctl', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'partner-folder-'))
+  await mkdir(join(folder, 'bin'))
+  const ran = await run(['bin/partnerctl', '--version'], root, { CDPATH: folder })
+  expect(ran).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
 })
