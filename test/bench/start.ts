@@ -33,10 +33,11 @@ export function start(): Promise<Row[]> {
       const partnerctl = join(root, 'bin/partnerctl')
       const file = await servedFile()
       await run(partnerctl, ...poll)
+      // With `-e ''`, Bun prints its help and runs nothing.
       const times = await medianMilliseconds(
         {
-          emptyByBun: () => run(process.execPath, '-e', ''),
-          empty: () => run(bun, '-e', ''),
+          emptyByBun: () => run(process.execPath, '-e', '0'),
+          empty: () => run(bun, '-e', '0'),
           request: () => run(bun, '-e', request),
           version: () => run(partnerctl, '--version'),
           poll: () => run(partnerctl, ...poll),

@@ -93,7 +93,7 @@ function pollOnce({ large, url }: BenchServers): Promise<void> {
 /** Measures how long the command line takes to print its help. */
 export async function help(): Promise<Row[]> {
   const { empty, full } = await medianMilliseconds(
-    { empty: () => Bun.$`${process.execPath} -e ''`.quiet(), full: () => partnerctl(['--help'], {}) },
+    { empty: () => Bun.$`${process.execPath} -e 0`.quiet(), full: () => partnerctl(['--help'], {}) },
     15,
   )
   return [
