@@ -13,18 +13,19 @@ const lanes = 20
  * occupied all connections, the transactions that they wait for could not send their next statement: all would stand
  * still until a time limit.
  *
- * Updates of one document take turns before they enter a lane, because several at once would only conflict at the server.
+ * Those who change one document take turns before they enter a lane. Several updates at once would only conflict at the
+ * server, and whoever has read the document before its turn would have to start over for each of those before it.
  */
 class UpdateLanes {
   private readonly documents = new KeyedQueue(queueTimeoutMilliseconds, busy)
   private readonly queue = new KeyedQueue(queueTimeoutMilliseconds, busy)
   private readonly updates = Array<number>(lanes).fill(0)
 
-  run<T>(document: string, update: () => Promise<T>): Promise<T> {
-    return this.documents.run(document, () => this.enter(update))
+  takeTurn<T>(document: string, work: () => Promise<T>): Promise<T> {
+    return this.documents.run(document, work)
   }
 
-  private enter<T>(update: () => Promise<T>): Promise<T> {
+  enter<T>(update: () => Promise<T>): Promise<T> {
     const lane = this.updates.indexOf(Math.min(...this.updates))
     this.add(lane, 1)
     return this.queue.run(String(lane), update).finally(() => this.add(lane, -1))
@@ -38,15 +39,29 @@ class UpdateLanes {
 /** The lanes of each client, whose connections all of its databases share. */
 const lanesOf = new WeakMap<mongo.MongoClient, UpdateLanes>()
 
-/**
- * Carries out an update outside transactions of a document that transactions change too; see {@link UpdateLanes}.
- *
- * @param document names the document, for example by its collection, its owner and its id
- * @throws DomainError `conflict` with a retry time if a wait for the turn or for a lane lasts longer than 6 s
- */
-export function inLane<T>(db: Db, document: string, update: () => Promise<T>): Promise<T> {
+function lanesFor(db: Db): UpdateLanes {
   const client = db.getClient()
   const ofClient = lanesOf.get(client) ?? new UpdateLanes()
   lanesOf.set(client, ofClient)
-  return ofClient.run(`${db.name}/${document}`, update)
+  return ofClient
+}
+
+/**
+ * Reads and changes a document outside transactions, one request after the other within this process. Each of its updates
+ * goes through {@link inLane}.
+ *
+ * @param document names the document, for example by its collection, its owner and its id
+ * @throws DomainError `conflict` with a retry time if the wait for the turn lasts longer than 6 s
+ */
+export function inTurn<T>(db: Db, document: string, work: () => Promise<T>): Promise<T> {
+  return lanesFor(db).takeTurn(`${db.name}/${document}`, work)
+}
+
+/**
+ * Carries out an update outside transactions of a document that transactions change too; see {@link UpdateLanes}.
+ *
+ * @throws DomainError `conflict` with a retry time if the wait for a lane lasts longer than 6 s
+ */
+export function inLane<T>(db: Db, update: () => Promise<T>): Promise<T> {
+  return lanesFor(db).enter(update)
 }
