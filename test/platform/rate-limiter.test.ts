@@ -78,3 +78,22 @@ test('a request whose hit timed out does not wait for the cache as well', async 
   await limiter.close()
   await redis.stop()
 })
+
+test('however often a Redis that hangs is looked at, its connection is given up once', async () => {
+  const redis = await startRedis()
+  const limiter = await new RedisRateLimiter(redis.url, 'hanging').open()
+  const warnings: string[] = []
+  const note = ({ name }: Error) => void warnings.push(name)
+  process.on('warning', note)
+  process.kill(redis.pid, 'SIGSTOP')
+  // A hit that times out has it looked at.
+  await limiter.hit('key', limit, 60_000)
+  await expect.poll(() => limiter.ready(), { timeout: 20_000 }).toBe(false)
+  for (let look = 0; look < 30; look += 1) expect(await limiter.ready()).toBe(false)
+  process.kill(redis.pid, 'SIGCONT')
+  await expect.poll(() => limiter.ready(), { timeout: 20_000 }).toBe(true)
+  process.off('warning', note)
+  expect(warnings).toEqual([])
+  await limiter.close()
+  await redis.stop()
+})

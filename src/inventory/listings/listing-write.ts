@@ -6,6 +6,7 @@ import type { Session } from '../../platform/mongo/connection.ts'
 import { busy } from '../../platform/mongo/errors.ts'
 import { ensureLock, type HostLock, takeLock } from '../../platform/mongo/turns/locks.ts'
 import { inTransaction } from '../../platform/mongo/turns/transactions.ts'
+import { inLane, inTurn } from '../../platform/mongo/turns/update-lanes.ts'
 import { addressChanges, writeAddresses } from '../calendars/addresses.ts'
 import { addressesOf } from './calendar-rooms.ts'
 import type { ListingPatch } from './fields.ts'
@@ -198,29 +199,47 @@ export async function patchListing(
   return isAlone ? patchFields(app, ownerId, id, sent) : patchInTurn(app, ownerId, id, sent)
 }
 
-/** Maximum number of attempts to change a listing that other requests keep changing. */
+/** Maximum number of attempts to change a listing that other processes keep changing. */
 const maxPatches = 50
 
 /**
  * Changes fields that no other document depends on. No lock is needed, because fields that are merged are written only if
  * the listing's content has not changed since it was read. Fields that are replaced need no reading.
  */
-async function patchFields(
+function patchFields(
   app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
   ownerId: number,
   id: number | undefined,
   sent: ListingPatch,
 ): Promise<ListingWrite<WrittenListing>> {
-  const { room_types: _, ...fields } = sent
-  if (id !== undefined && isPlain(fields)) {
-    const listing = await setPlainFields(app, { owner_id: ownerId, id }, fields)
-    if (listing) return { action: 'updated', listing, setsCalendar: false }
-  }
+  return inTurn(app.db, `listing ${ownerId}/${id}`, async () => {
+    const replaced = await replaceFields(app, ownerId, id, sent)
+    const listing = replaced ?? (await mergeFields(app, ownerId, id, sent))
+    return { action: 'updated', listing, setsCalendar: false }
+  })
+}
+
+/** Returns null, and changes nothing, if the fields must be merged with those of the listing. */
+async function replaceFields(
+  { db, clock }: Pick<AppContext, 'db' | 'clock'>,
+  owner_id: number,
+  id: number | undefined,
+  { room_types: _, ...fields }: ListingPatch,
+): Promise<WrittenListing | null> {
+  if (id === undefined || !isPlain(fields)) return null
+  return inLane(db, () => setPlainFields({ db, clock }, { owner_id, id }, fields))
+}
+
+async function mergeFields(
+  app: Pick<AppContext, 'db' | 'clock' | 'ids'>,
+  ownerId: number,
+  id: number | undefined,
+  sent: ListingPatch,
+): Promise<WrittenListing> {
   for (let patch = 0; patch < maxPatches; patch += 1) {
     const listing = await findListing(app.db, ownerId, id)
     const content = await merge(app.ids, listing.content, { sent, reading: 'internal' })
-    if (await changeFields(app, listing, content))
-      return { action: 'updated', listing: { ...listing, content }, setsCalendar: false }
+    if (await inLane(app.db, () => changeFields(app, listing, content))) return { ...listing, content }
     await Bun.sleep(Math.random() * patch)
   }
   throw changedMeanwhile()

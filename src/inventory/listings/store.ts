@@ -5,7 +5,6 @@ import type { AppContext } from '../../http/context.ts'
 import type { Db, Session } from '../../platform/mongo/connection.ts'
 import { breaksUniqueIndex } from '../../platform/mongo/errors.ts'
 import { lookUpById } from '../../platform/mongo/look-up.ts'
-import { inLane } from '../../platform/mongo/turns/update-lanes.ts'
 import { resumeCalendars, stopCalendars } from '../calendars/addresses.ts'
 import { calendarRoomTypesOf } from './calendar-rooms.ts'
 import type { ListingPatch } from './fields.ts'
@@ -178,8 +177,8 @@ export async function replaceContent(
 }
 
 /**
- * Changes fields of a listing's content that no other document depends on. Changes nothing and returns false if the
- * content has been written since it was read.
+ * Changes fields of a listing's content that no other document depends on, in a lane. Changes nothing and returns false
+ * if the content has been written since it was read.
  */
 export async function changeFields(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
@@ -195,9 +194,7 @@ export async function changeFields(
   const set = { ...fields, name_key, updated_at: now }
   const measured = { at: now, bytes: bytesOf(content) }
   const asRead = { owner_id, id, revision }
-  return inLane(db, nameOf({ owner_id, id }), () =>
-    writeMeasured(db, { asRead, readAt: updated_at, set, measured }),
-  )
+  return writeMeasured(db, { asRead, readAt: updated_at, set, measured })
 }
 
 /** A write of a listing's content, made from the listing as it was read. */
@@ -249,7 +246,7 @@ const shownColumns = {
 } as const
 
 /**
- * Sets plain fields of a listing without reading it. Changes nothing and returns null if there is no such listing, or if
+ * Sets plain fields of a listing without reading it, in a lane. Changes nothing and returns null if there is no such listing, or if
  * it is not known whether the listing would then still have an allowed size: `changeFields` measures it.
  */
 export async function setPlainFields(
@@ -272,14 +269,8 @@ export async function setPlainFields(
   const update = { $set: fields, $inc: { revision: 1, 'measured.bytes': growth } }
   const options = { projection: shownColumns, returnDocument: 'after' } as const
   const { collection } = listingModel(db)
-  const found = await inLane(db, nameOf({ owner_id, id }), () =>
-    collection.findOneAndUpdate(smallEnough, update, options),
-  )
+  const found = await collection.findOneAndUpdate(smallEnough, update, options)
   return found as (WrittenListing & { _id: Types.ObjectId }) | null
-}
-
-function nameOf({ owner_id, id }: Pick<StoredListing, 'owner_id' | 'id'>): string {
-  return `listing ${owner_id}/${id}`
 }
 
 function originalIdTaken(): DomainError {

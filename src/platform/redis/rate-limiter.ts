@@ -38,6 +38,8 @@ export class RedisRateLimiter implements RateLimiter {
   private readonly logged = new Map<string, unknown>()
   private usedFallbackAt = Number.NEGATIVE_INFINITY
   private probing: Promise<void> | undefined
+  /** The client whose connection is about to be closed. */
+  private leaving: RedisClient | undefined
   private failedProbes = 0
   private probedAt = Number.NEGATIVE_INFINITY
   private observe: (seconds: number) => void = () => {}
@@ -182,9 +184,23 @@ export class RedisRateLimiter implements RateLimiter {
     } catch (error) {
       this.markDown(error)
       this.failedProbes += 1
-      if (this.redis.status === 'ready') this.redis.disconnect(true)
-      else if (this.redis.status === 'connect' && this.failedProbes % 2 === 0) this.redis.disconnect(true)
+      if (this.redis.status === 'ready') this.reconnect()
+      else if (this.redis.status === 'connect' && this.failedProbes % 2 === 0) this.reconnect()
     }
+  }
+
+  /**
+   * Replaces the connection. A server that hangs does not close its side, so the client looks connected until it gives up
+   * waiting after two seconds. Each probe until then would otherwise leave another listener on the connection.
+   */
+  private reconnect(): void {
+    const { redis } = this
+    if (this.leaving === redis) return
+    this.leaving = redis
+    redis.once('close', () => {
+      this.leaving = undefined
+    })
+    redis.disconnect(true)
   }
 
   /** Switches to a cluster client if the configured address is a cluster node. The client finds the other nodes. */

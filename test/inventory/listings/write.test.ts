@@ -451,3 +451,22 @@ test('PATCHes that wait for a transaction leave it connections to end, and other
   })
   expect((await Promise.all(patches)).map(({ status }) => status)).toEqual(Array(60).fill(200))
 })
+
+test('PATCHes of one listing that merge what they send are all carried out, each with one update', async () => {
+  const monitored = await testApp({
+    MONGODB_URL: `${testEnvironment().MONGODB_URL}&monitorCommands=true`,
+  })
+  const actor = await monitored.actor()
+  const [listing] = await fillListings(monitored, actor, 1)
+  let updates = 0
+  monitored.live.db.getClient().on('commandStarted', ({ commandName, command }) => {
+    if (commandName === 'update' && command.update === 'listings') updates += 1
+  })
+  const patches = Array.from({ length: 120 }, (_, index) =>
+    actor.send('PATCH', `/v1/listings/${listing?.listing_id}`, {
+      body: { descriptions: { property: `Text ${index}` } },
+    }),
+  )
+  expect((await Promise.all(patches)).map(({ status }) => status)).toEqual(Array(120).fill(200))
+  expect(updates).toBe(120)
+})

@@ -7,11 +7,11 @@ const { db } = (await testApp()).live
 test('an update that waits for a lane goes on in the first that becomes free, beside one that never ends', async () => {
   const endless = Promise.withResolvers<void>()
   const others = Promise.withResolvers<void>()
-  const blocked = inLane(db, 'blocked', () => endless.promise)
-  const ended = Array.from({ length: 19 }, (_, index) => inLane(db, `other ${index}`, () => others.promise))
+  const blocked = inLane(db, () => endless.promise)
+  const ended = Array.from({ length: 19 }, () => inLane(db, () => others.promise))
   let isDone = false
-  const more = Array.from({ length: 20 }, (_, index) =>
-    inLane(db, `more ${index}`, async () => {
+  const more = Array.from({ length: 20 }, () =>
+    inLane(db, async () => {
       isDone = true
     }),
   )

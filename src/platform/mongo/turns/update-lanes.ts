@@ -13,7 +13,8 @@ const lanes = 20
  * occupied all connections, the transactions that they wait for could not send their next statement: all would stand
  * still until a time limit.
  *
- * Updates of one document take turns before they enter a lane, because several at once would only conflict at the server.
+ * Those who change one document take turns before they enter a lane. Several updates at once would only conflict at the
+ * server, and whoever has read the document before its turn would have to start over for each of those before it.
  */
 class UpdateLanes {
   private readonly documents: KeyedQueue
@@ -25,23 +26,41 @@ class UpdateLanes {
     this.lanes = new KeyedQueue(timeoutMilliseconds, busy, lanes)
   }
 
-  run<T>(document: string, update: () => Promise<T>): Promise<T> {
-    return this.documents.run(document, () => this.lanes.run('', update))
+  takeTurn<T>(document: string, work: () => Promise<T>): Promise<T> {
+    return this.documents.run(document, work)
+  }
+
+  enter<T>(update: () => Promise<T>): Promise<T> {
+    return this.lanes.run('', update)
   }
 }
 
 /** The lanes of each client, whose connections all of its databases share. */
 const lanesOf = new WeakMap<mongo.MongoClient, UpdateLanes>()
 
-/**
- * Carries out an update outside transactions of a document that transactions change too; see {@link UpdateLanes}.
- *
- * @param document names the document, for example by its collection, its owner and its id
- * @throws DomainError `conflict` with a retry time if the wait for the turn, or after it for a lane, lasts longer than 6 s
- */
-export function inLane<T>(db: Db, document: string, update: () => Promise<T>): Promise<T> {
+function lanesFor(db: Db): UpdateLanes {
   const client = db.getClient()
   const ofClient = lanesOf.get(client) ?? new UpdateLanes(timeLimitOn(db, queueTimeoutMilliseconds))
   lanesOf.set(client, ofClient)
-  return ofClient.run(`${db.name}/${document}`, update)
+  return ofClient
+}
+
+/**
+ * Reads and changes a document outside transactions, one request after the other within this process. Each of its updates
+ * goes through {@link inLane}.
+ *
+ * @param document names the document, for example by its collection, its owner and its id
+ * @throws DomainError `conflict` with a retry time if the wait for the turn lasts longer than 6 s
+ */
+export function inTurn<T>(db: Db, document: string, work: () => Promise<T>): Promise<T> {
+  return lanesFor(db).takeTurn(`${db.name}/${document}`, work)
+}
+
+/**
+ * Carries out an update outside transactions of a document that transactions change too; see {@link UpdateLanes}.
+ *
+ * @throws DomainError `conflict` with a retry time if the wait for a lane lasts longer than 6 s
+ */
+export function inLane<T>(db: Db, update: () => Promise<T>): Promise<T> {
+  return lanesFor(db).enter(update)
 }
