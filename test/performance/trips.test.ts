@@ -25,12 +25,13 @@ async function openStepped(hasRedis: boolean): Promise<Stepped> {
   const lockStep = new LockStep()
   const mongodb = await startDelayingProxy(url, lockStep.mongodb)
   const redis = await startDelayingProxy(inject('redisUrl'), lockStep.redis)
-  const service = await testApp({ MONGODB_URL: mongodb.url, REDIS_URL: hasRedis ? redis.url : '' })
-  lockStep.listenTo(service.live.db)
+  // Before the service, because what was opened last is closed first, and the service waits for its servers to close.
   onScopeEnd(async () => {
     mongodb.stop()
     redis.stop()
   })
+  const service = await testApp({ MONGODB_URL: mongodb.url, REDIS_URL: hasRedis ? redis.url : '' })
+  lockStep.listenTo(service.live.db)
   return { lockStep, service }
 }
 
