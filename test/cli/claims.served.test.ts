@@ -85,7 +85,7 @@ const idsIn = (lines: string) =>
     .filter(Boolean)
     .map((line) => JSON.parse(line).booking_id as number)
 
-test('a second poll with the state file of a living one is refused and says who holds it, until that one has ended', async () => {
+test.concurrent('a second poll with the state file of a living one is refused and says who holds it, until that one has ended', async ({ onTestFinished }) => {
   const { poller } = await threeChanges()
   const first = poller.start('--interval', '1h')
   onTestFinished(() => first.kill('SIGKILL'))
@@ -103,7 +103,7 @@ test('a second poll with the state file of a living one is refused and says who 
   expect(await poller.run('--once')).toEqual({ code: 0, stdout: '', stderr: '' })
 })
 
-test('the state file of a poll that was killed is free at once', async () => {
+test.concurrent('the state file of a poll that was killed is free at once', async ({ onTestFinished }) => {
   const { poller } = await threeChanges()
   const first = poller.start('--interval', '1h')
   await first.stdout.getReader().read()
@@ -114,7 +114,7 @@ test('the state file of a poll that was killed is free at once', async () => {
   expect(await claimsIn(poller.home)).toEqual([])
 })
 
-test('a claim of another host is named, and counts until it has not been renewed for 60 s', async () => {
+test.concurrent('a claim of another host is named, and counts until it has not been renewed for 60 s', async ({ onTestFinished }) => {
   const { actor, poller } = await threeChanges()
   const first = startElsewhere(actor, poller, '--interval', '1h')
   await first.stdout.getReader().read()
@@ -132,7 +132,7 @@ test('a claim of another host is named, and counts until it has not been renewed
   expect(await claimsIn(poller.home)).toEqual([])
 })
 
-test('a poll that was paused while another one took its state file over handles and stores nothing more', async () => {
+test.concurrent('a poll that was paused while another one took its state file over handles and stores nothing more', async ({ onTestFinished }) => {
   const { actor, ids, poller } = await threeChanges()
   const { home, state } = poller
   const go = join(home, 'go')
@@ -183,7 +183,7 @@ test.each([
   },
 )
 
-test('a poll whose claim is removed while it pauses hands over nothing that comes afterwards', async () => {
+test.concurrent('a poll whose claim is removed while it pauses hands over nothing that comes afterwards', async ({ onTestFinished }) => {
   const { poller, ids, add } = await threeChanges()
   const log = join(poller.home, 'log')
   const child = poller.start('--interval', '0.1s', '--exec', `echo "$PARTNER_BOOKING_ID" >> ${log}`)
@@ -199,7 +199,7 @@ test('a poll whose claim is removed while it pauses hands over nothing that come
   }).toEqual({ code: 1, stderr: expect.stringContaining('This poll no longer holds'), handled: ids })
 })
 
-test('a claim that cannot be read counts by its time', async () => {
+test.concurrent('a claim that cannot be read counts by its time', async ({ onTestFinished }) => {
   const { poller } = await threeChanges()
   const { state, home } = poller
   const own = await claimFile(state)
@@ -214,7 +214,7 @@ test('a claim that cannot be read counts by its time', async () => {
   await own.release()
 })
 
-test('a folder that allows no claim is named with the reason, and the state file is not blamed', async () => {
+test.concurrent('a folder that allows no claim is named with the reason, and the state file is not blamed', async ({ onTestFinished }) => {
   const actor = await service.actor()
   const environment = { PARTNER_BASE_URL: server.url, PARTNER_API_KEY: actor.key }
   // Nobody may make a file there, not even root.
@@ -229,7 +229,7 @@ test('a folder that allows no claim is named with the reason, and the state file
   await expect(claimFile('/sys/state.json')).rejects.toThrow(NoClaimError)
 })
 
-test('claims that were never finished are removed once they are old', async () => {
+test.concurrent('claims that were never finished are removed once they are old', async ({ onTestFinished }) => {
   const folder = await mkdtemp(join(tmpdir(), 'partner-claims-'))
   const file = join(folder, 'file')
   const claim = await claimFile(file)
@@ -244,7 +244,7 @@ test('claims that were never finished are removed once they are old', async () =
   expect({ recent, old: (await claimsIn(folder)).length }).toEqual({ recent: 1, old: 0 })
 })
 
-test('a claim that was renewed while somebody moved it away still counts', async () => {
+test.concurrent('a claim that was renewed while somebody moved it away still counts', async ({ onTestFinished }) => {
   const folder = await mkdtemp(join(tmpdir(), 'partner-claims-'))
   const file = join(folder, 'file')
   const claim = await claimFile(file)
