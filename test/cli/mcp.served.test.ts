@@ -2,7 +2,7 @@ import { Client as NewestClient } from '@modelcontextprotocol/client'
 import { StdioClientTransport as NewestTransport } from '@modelcontextprotocol/client/stdio'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { readChapters, servedMarkdown } from '../../cli/partner/guide/chapters.ts'
 import { limitedText, narrowing } from '../../cli/partner/mcp/limit.ts'
 import { keyModel } from '../../src/access/keys/model.ts'
@@ -10,21 +10,33 @@ import type { Json } from '../../src/pages/docs/schemas.ts'
 import { type Actor, seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { calendarOf, dayFromNow } from '../support/calendars.ts'
 import { commandLine } from '../support/command-line.ts'
-import { partnerctl, root } from '../support/processes.ts'
+import { partnerctl, root, translated } from '../support/processes.ts'
 
 const service = await testApp()
 const [server] = sharedServices()
 
+const environment = {
+  PATH: process.env.PATH ?? '',
+  ...translated,
+  PARTNER_BASE_URL: server.url,
+  XDG_CONFIG_HOME: '/nowhere',
+}
+
+/** Clients that are closed after the file's tests, which wait side by side. */
+const clients: { close(): Promise<void> }[] = []
+afterAll(async () => {
+  await Promise.all(clients.map((client) => client.close()))
+})
+
 /** Starts `partnerctl mcp` as an agent would. `output()` returns all output so far, so that tests can search it. */
 async function agent(args: string[], key?: string) {
-  const env = { PATH: process.env.PATH ?? '', PARTNER_BASE_URL: server.url, XDG_CONFIG_HOME: '/nowhere' }
   const [program = '', ...first] = commandLine
   const transport = new StdioClientTransport({
     command: program,
     args: [...first, 'mcp', ...args],
     cwd: root,
     stderr: 'pipe',
-    env: key === undefined ? env : { ...env, PARTNER_API_KEY: key },
+    env: key === undefined ? environment : { ...environment, PARTNER_API_KEY: key },
   })
   const client = new Client({ name: 'test', version: '1' })
   let output = ''
@@ -36,7 +48,7 @@ async function agent(args: string[], key?: string) {
     output += `not a message: ${error.message}`
   }
   await client.connect(transport)
-  onTestFinished(() => client.close())
+  clients.push(client)
   return {
     client,
     output: () => output,
@@ -64,17 +76,17 @@ const always = [
   'start_certification',
 ]
 
-test('each tool says what it is called, what it is for and whether it changes anything, in the newest protocol', async () => {
+test.concurrent('each tool says what it is called, what it is for and whether it changes anything, in the newest protocol', async () => {
   const [program = '', ...first] = commandLine
   const transport = new NewestTransport({
     command: program,
     args: [...first, 'mcp', '--live-reads'],
     cwd: root,
-    env: { PATH: process.env.PATH ?? '', PARTNER_BASE_URL: server.url, XDG_CONFIG_HOME: '/nowhere' },
+    env: environment,
   })
   const client = new NewestClient({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
   await client.connect(transport)
-  onTestFinished(() => client.close())
+  clients.push(client)
   expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28')
   expect(client.getInstructions()).toContain('Begin with read_guide')
   const { tools } = await client.listTools()
@@ -97,7 +109,7 @@ test('each tool says what it is called, what it is for and whether it changes an
   expect(JSON.stringify(content)).toContain('first-booking')
 })
 
-test('an agent without a key lists the tools, reads the guide and the operations, and is told what it lacks', async () => {
+test.concurrent('an agent without a key lists the tools, reads the guide and the operations, and is told what it lacks', async () => {
   const { client, call, output } = await agent([])
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name).sort()).toEqual(always)
@@ -152,7 +164,7 @@ test('an agent without a key lists the tools, reads the guide and the operations
   expect(output()).not.toContain('not a message')
 })
 
-test('an agent books in the sandbox, plays, breaks and certifies, and every result has its request id', async () => {
+test.concurrent('an agent books in the sandbox, plays, breaks and certifies, and every result has its request id', async ({ expect }) => {
   const { key, send } = await service.actor()
   const { call, output } = await agent([], key)
   const input = {
@@ -224,7 +236,7 @@ async function readPositionOf({ keyId }: Actor): Promise<Date | null> {
   return record?.bookings_read as Date | null
 }
 
-test('an agent never writes live data, marks nothing there as read, and reads it only if a person allows it', async () => {
+test.concurrent('an agent never writes live data, marks nothing there as read, and reads it only if a person allows it', async ({ expect }) => {
   const actor = await service.actor()
   const { booking_id } = await seedBooking(actor)
   const detail = { operation_id: 'getBooking', input: { id: booking_id } }
@@ -268,7 +280,7 @@ test('an agent never writes live data, marks nothing there as read, and reads it
   expect(careful.output() + allowed.output()).not.toContain(actor.key)
 })
 
-test('an agent learns whether the integration is quiet or broken, on live data only if a person allows it', async () => {
+test.concurrent('an agent learns whether the integration is quiet or broken, on live data only if a person allows it', async () => {
   const actor = await service.actor()
   await seedBooking(actor)
   const careful = await agent([], actor.key)
@@ -293,7 +305,7 @@ test('an agent learns whether the integration is quiet or broken, on live data o
   expect(data.feeds).toEqual(body.data.feeds)
 })
 
-test('wrong input is explained, and no path parameter reaches another route', async () => {
+test.concurrent('wrong input is explained, and no path parameter reaches another route', async () => {
   const { key } = await service.actor()
   const { call } = await agent(['--live-reads'], key)
   const messageOf = async (name: string, input: Record<string, unknown>) => {
@@ -312,7 +324,7 @@ test('wrong input is explained, and no path parameter reaches another route', as
   expect(echo.error.message).toBe('"…" is unknown to getKey')
 })
 
-test('partnerctl mcp writes nothing but messages, and ends with its input', async () => {
+test.concurrent('partnerctl mcp writes nothing but messages, and ends with its input', async () => {
   const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
   const environment = { PARTNER_BASE_URL: server.url }
   expect(await partnerctl(['mcp'], environment, ping)).toEqual({
@@ -324,7 +336,7 @@ test('partnerctl mcp writes nothing but messages, and ends with its input', asyn
   expect(refused).toMatchObject({ code: 2, stdout: '' })
 })
 
-test('arguments that are JSON text or null are taken as what the tool wants, and any other is refused in words', async () => {
+test.concurrent('arguments that are JSON text or null are taken as what the tool wants, and any other is refused in words', async () => {
   const { key } = await service.actor()
   const { call } = await agent([], key)
   const listed = { operation_id: 'listListings', input: '{"per_page": 1}', idempotency_key: null }
@@ -353,7 +365,7 @@ test('arguments that are JSON text or null are taken as what the tool wants, and
   )
 })
 
-test('an empty id reaches no other operation, null is the usual provider, and a search may look like a list', async () => {
+test.concurrent('an empty id reaches no other operation, null is the usual provider, and a search may look like a list', async () => {
   const { key } = await service.actor()
   const { call } = await agent([], key)
   const sandbox = (operation_id: string, input: object) => call('call_sandbox', { operation_id, input })
@@ -368,7 +380,7 @@ test('an empty id reaches no other operation, null is the usual provider, and a 
   expect([await named('1'), await named('[1]')]).toEqual([1, 0])
 })
 
-test('in a query, a list becomes a repeated parameter, null is left out, and an object is refused', async () => {
+test.concurrent('in a query, a list becomes a repeated parameter, null is left out, and an object is refused', async ({ expect }) => {
   const { key } = await service.actor()
   const { call } = await agent([], key)
   const list = (input: object) => call('call_sandbox', { operation_id: 'listRequests', input })
@@ -387,7 +399,7 @@ test('in a query, a list becomes a repeated parameter, null is left out, and an 
   })
 })
 
-test('read_guide accepts every link of the guide', async () => {
+test.concurrent('read_guide accepts every link of the guide', async () => {
   const { call } = await agent([])
   const { chapters } = await call('read_guide')
   expect(chapters.length).toBeGreaterThan(15)
@@ -406,7 +418,7 @@ test('read_guide accepts every link of the guide', async () => {
   })
 })
 
-test('an agent checks a calendar file, reads a calendar of the sandbox, and gets a long outcome in part', async () => {
+test.concurrent('an agent checks a calendar file, reads a calendar of the sandbox, and gets a long outcome in part', async () => {
   const { key } = await service.actor()
   const { client, call } = await agent([], key)
   const { operations } = await call('list_operations')
@@ -460,7 +472,7 @@ test('an agent checks a calendar file, reads a calendar of the sandbox, and gets
   expect(refused).toMatchObject({ isError: true, error: { errors: [{ path: 'text', code: 'invalid' }] } })
 })
 
-test('a result has at most 40,000 characters, leaves whole rows or sections out, and says how to get them', async () => {
+test.concurrent('a result has at most 40,000 characters, leaves whole rows or sections out, and says how to get them', async () => {
   const { key } = await service.actor()
   const { client, call } = await agent([], key)
   const { content } = await client.callTool({ name: 'read_guide', arguments: { name: '/llms-full.txt' } })
@@ -478,7 +490,7 @@ test('a result has at most 40,000 characters, leaves whole rows or sections out,
   expect({ played: bookings.length, isShort: whole.length <= 40_000 }).toEqual({ played: 20, isShort: true })
 })
 
-test('the rows that are left out are counted, and the text is valid JSON', () => {
+test.concurrent('the rows that are left out are counted, and the text is valid JSON', () => {
   const rows = Array.from({ length: 1000 }, (_, id) => ({ id, text: 'ł'.repeat(100) }))
   const one = { data: [{ id: 1, rooms: rows }], [narrowing]: '"per_page" in "input"' }
   for (const outcome of [
