@@ -139,7 +139,9 @@ test.concurrent('a claim of another host is named, and counts until it has not b
   expect(await claimsIn(poller.home)).toEqual([])
 })
 
-test.concurrent('a poll that was paused while another one took its state file over handles and stores nothing more', async ({ expect }) => {
+test.concurrent('a poll that was paused while another one took its state file over handles and stores nothing more', async ({
+  expect,
+}) => {
   const { actor, ids, poller } = await threeChanges()
   const { home, state } = poller
   const go = join(home, 'go')
@@ -190,7 +192,9 @@ test.concurrent.each([
   },
 )
 
-test.concurrent('a poll whose claim is removed while it pauses hands over nothing that comes afterwards', async ({ expect }) => {
+test.concurrent('a poll whose claim is removed while it pauses hands over nothing that comes afterwards', async ({
+  expect,
+}) => {
   const { poller, ids, add } = await threeChanges()
   const log = join(poller.home, 'log')
   const child = poller.start('--interval', '0.1s', '--exec', `echo "$PARTNER_BOOKING_ID" >> ${log}`)

@@ -164,7 +164,9 @@ test.concurrent('an agent without a key lists the tools, reads the guide and the
   expect(output()).not.toContain('not a message')
 })
 
-test.concurrent('an agent books in the sandbox, plays, breaks and certifies, and every result has its request id', async ({ expect }) => {
+test.concurrent('an agent books in the sandbox, plays, breaks and certifies, and every result has its request id', async ({
+  expect,
+}) => {
   const { key, send } = await service.actor()
   const { call, output } = await agent([], key)
   const input = {
@@ -236,7 +238,9 @@ async function readPositionOf({ keyId }: Actor): Promise<Date | null> {
   return record?.bookings_read as Date | null
 }
 
-test.concurrent('an agent never writes live data, marks nothing there as read, and reads it only if a person allows it', async ({ expect }) => {
+test.concurrent('an agent never writes live data, marks nothing there as read, and reads it only if a person allows it', async ({
+  expect,
+}) => {
   const actor = await service.actor()
   const { booking_id } = await seedBooking(actor)
   const detail = { operation_id: 'getBooking', input: { id: booking_id } }
@@ -380,7 +384,9 @@ test.concurrent('an empty id reaches no other operation, null is the usual provi
   expect([await named('1'), await named('[1]')]).toEqual([1, 0])
 })
 
-test.concurrent('in a query, a list becomes a repeated parameter, null is left out, and an object is refused', async ({ expect }) => {
+test.concurrent('in a query, a list becomes a repeated parameter, null is left out, and an object is refused', async ({
+  expect,
+}) => {
   const { key } = await service.actor()
   const { call } = await agent([], key)
   const list = (input: object) => call('call_sandbox', { operation_id: 'listRequests', input })
