@@ -2,7 +2,7 @@ import { Client as NewestClient } from '@modelcontextprotocol/client'
 import { StdioClientTransport as NewestTransport } from '@modelcontextprotocol/client/stdio'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { afterAll, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { readChapters, servedMarkdown } from '../../cli/partner/guide/chapters.ts'
 import { limitedText, narrowing } from '../../cli/partner/mcp/limit.ts'
 import { keyModel } from '../../src/access/keys/model.ts'
@@ -21,12 +21,6 @@ const environment = {
   PARTNER_BASE_URL: server.url,
   XDG_CONFIG_HOME: '/nowhere',
 }
-
-/** Clients that are closed after the file's tests, which wait side by side. */
-const clients: { close(): Promise<void> }[] = []
-afterAll(async () => {
-  await Promise.all(clients.map((client) => client.close()))
-})
 
 /** Starts `partnerctl mcp` as an agent would. `output()` returns all output so far, so that tests can search it. */
 async function agent(args: string[], key?: string) {
@@ -48,7 +42,7 @@ async function agent(args: string[], key?: string) {
     output += `not a message: ${error.message}`
   }
   await client.connect(transport)
-  clients.push(client)
+  onTestFinished(() => client.close())
   return {
     client,
     output: () => output,
@@ -76,7 +70,7 @@ const always = [
   'start_certification',
 ]
 
-test.concurrent('each tool says what it is called, what it is for and whether it changes anything, in the newest protocol', async () => {
+test('each tool says what it is called, what it is for and whether it changes anything, in the newest protocol', async () => {
   const [program = '', ...first] = commandLine
   const transport = new NewestTransport({
     command: program,
@@ -86,7 +80,7 @@ test.concurrent('each tool says what it is called, what it is for and whether it
   })
   const client = new NewestClient({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
   await client.connect(transport)
-  clients.push(client)
+  onTestFinished(() => client.close())
   expect(client.getNegotiatedProtocolVersion()).toBe('2026-07-28')
   expect(client.getInstructions()).toContain('Begin with read_guide')
   const { tools } = await client.listTools()
@@ -109,7 +103,7 @@ test.concurrent('each tool says what it is called, what it is for and whether it
   expect(JSON.stringify(content)).toContain('first-booking')
 })
 
-test.concurrent('an agent without a key lists the tools, reads the guide and the operations, and is told what it lacks', async () => {
+test('an agent without a key lists the tools, reads the guide and the operations, and is told what it lacks', async () => {
   const { client, call, output } = await agent([])
   const { tools } = await client.listTools()
   expect(tools.map(({ name }) => name).sort()).toEqual(always)
@@ -164,9 +158,7 @@ test.concurrent('an agent without a key lists the tools, reads the guide and the
   expect(output()).not.toContain('not a message')
 })
 
-test.concurrent('an agent books in the sandbox, plays, breaks and certifies, and every result has its request id', async ({
-  expect,
-}) => {
+test('an agent books in the sandbox, plays, breaks and certifies, and every result has its request id', async () => {
   const { key, send } = await service.actor()
   const { call, output } = await agent([], key)
   const input = {
@@ -238,9 +230,7 @@ async function readPositionOf({ keyId }: Actor): Promise<Date | null> {
   return record?.bookings_read as Date | null
 }
 
-test.concurrent('an agent never writes live data, marks nothing there as read, and reads it only if a person allows it', async ({
-  expect,
-}) => {
+test('an agent never writes live data, marks nothing there as read, and reads it only if a person allows it', async () => {
   const actor = await service.actor()
   const { booking_id } = await seedBooking(actor)
   const detail = { operation_id: 'getBooking', input: { id: booking_id } }
@@ -284,7 +274,7 @@ test.concurrent('an agent never writes live data, marks nothing there as read, a
   expect(careful.output() + allowed.output()).not.toContain(actor.key)
 })
 
-test.concurrent('an agent learns whether the integration is quiet or broken, on live data only if a person allows it', async () => {
+test('an agent learns whether the integration is quiet or broken, on live data only if a person allows it', async () => {
   const actor = await service.actor()
   await seedBooking(actor)
   const careful = await agent([], actor.key)
@@ -309,7 +299,7 @@ test.concurrent('an agent learns whether the integration is quiet or broken, on 
   expect(data.feeds).toEqual(body.data.feeds)
 })
 
-test.concurrent('wrong input is explained, and no path parameter reaches another route', async () => {
+test('wrong input is explained, and no path parameter reaches another route', async () => {
   const { key } = await service.actor()
   const { call } = await agent(['--live-reads'], key)
   const messageOf = async (name: string, input: Record<string, unknown>) => {
@@ -328,7 +318,7 @@ test.concurrent('wrong input is explained, and no path parameter reaches another
   expect(echo.error.message).toBe('"…" is unknown to getKey')
 })
 
-test.concurrent('partnerctl mcp writes nothing but messages, and ends with its input', async () => {
+test('partnerctl mcp writes nothing but messages, and ends with its input', async () => {
   const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
   const environment = { PARTNER_BASE_URL: server.url }
   expect(await partnerctl(['mcp'], environment, ping)).toEqual({
@@ -340,7 +330,7 @@ test.concurrent('partnerctl mcp writes nothing but messages, and ends with its i
   expect(refused).toMatchObject({ code: 2, stdout: '' })
 })
 
-test.concurrent('arguments that are JSON text or null are taken as what the tool wants, and any other is refused in words', async () => {
+test('arguments that are JSON text or null are taken as what the tool wants, and any other is refused in words', async () => {
   const { key } = await service.actor()
   const { call } = await agent([], key)
   const listed = { operation_id: 'listListings', input: '{"per_page": 1}', idempotency_key: null }
@@ -369,7 +359,7 @@ test.concurrent('arguments that are JSON text or null are taken as what the tool
   )
 })
 
-test.concurrent('an empty id reaches no other operation, null is the usual provider, and a search may look like a list', async () => {
+test('an empty id reaches no other operation, null is the usual provider, and a search may look like a list', async () => {
   const { key } = await service.actor()
   const { call } = await agent([], key)
   const sandbox = (operation_id: string, input: object) => call('call_sandbox', { operation_id, input })
@@ -384,9 +374,7 @@ test.concurrent('an empty id reaches no other operation, null is the usual provi
   expect([await named('1'), await named('[1]')]).toEqual([1, 0])
 })
 
-test.concurrent('in a query, a list becomes a repeated parameter, null is left out, and an object is refused', async ({
-  expect,
-}) => {
+test('in a query, a list becomes a repeated parameter, null is left out, and an object is refused', async () => {
   const { key } = await service.actor()
   const { call } = await agent([], key)
   const list = (input: object) => call('call_sandbox', { operation_id: 'listRequests', input })
@@ -405,7 +393,7 @@ test.concurrent('in a query, a list becomes a repeated parameter, null is left o
   })
 })
 
-test.concurrent('read_guide accepts every link of the guide', async () => {
+test('read_guide accepts every link of the guide', async () => {
   const { call } = await agent([])
   const { chapters } = await call('read_guide')
   expect(chapters.length).toBeGreaterThan(15)
@@ -424,7 +412,7 @@ test.concurrent('read_guide accepts every link of the guide', async () => {
   })
 })
 
-test.concurrent('an agent checks a calendar file, reads a calendar of the sandbox, and gets a long outcome in part', async () => {
+test('an agent checks a calendar file, reads a calendar of the sandbox, and gets a long outcome in part', async () => {
   const { key } = await service.actor()
   const { client, call } = await agent([], key)
   const { operations } = await call('list_operations')
@@ -478,7 +466,7 @@ test.concurrent('an agent checks a calendar file, reads a calendar of the sandbo
   expect(refused).toMatchObject({ isError: true, error: { errors: [{ path: 'text', code: 'invalid' }] } })
 })
 
-test.concurrent('a result has at most 40,000 characters, leaves whole rows or sections out, and says how to get them', async () => {
+test('a result has at most 40,000 characters, leaves whole rows or sections out, and says how to get them', async () => {
   const { key } = await service.actor()
   const { client, call } = await agent([], key)
   const { content } = await client.callTool({ name: 'read_guide', arguments: { name: '/llms-full.txt' } })
@@ -496,7 +484,7 @@ test.concurrent('a result has at most 40,000 characters, leaves whole rows or se
   expect({ played: bookings.length, isShort: whole.length <= 40_000 }).toEqual({ played: 20, isShort: true })
 })
 
-test.concurrent('the rows that are left out are counted, and the text is valid JSON', () => {
+test('the rows that are left out are counted, and the text is valid JSON', () => {
   const rows = Array.from({ length: 1000 }, (_, id) => ({ id, text: 'ł'.repeat(100) }))
   const one = { data: [{ id: 1, rooms: rows }], [narrowing]: '"per_page" in "input"' }
   for (const outcome of [
