@@ -11,7 +11,7 @@ import {
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { claimFile, FileClaimedError, NoClaimError } from '../../cli/partner/file-claim.ts'
 import { type Actor, seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { commandLine } from '../support/command-line.ts'
@@ -20,6 +20,13 @@ import { partnerctl, root } from '../support/processes.ts'
 
 const service = await testApp()
 const [server] = sharedServices()
+
+/** Polls that are killed after the file's tests, which wait side by side. */
+const polls: Bun.Subprocess[] = []
+const killAtEnd = (poll: Bun.Subprocess) => void polls.push(poll)
+afterAll(() => {
+  for (const poll of polls) poll.kill('SIGKILL')
+})
 
 /** An actor with three bookings, and its poll. */
 async function threeChanges() {
@@ -59,7 +66,7 @@ function startElsewhere(actor: Actor, { home, state }: Poller, ...args: string[]
       stderr: 'pipe',
     },
   )
-  onTestFinished(() => child.kill('SIGKILL'))
+  killAtEnd(child)
   return child
 }
 
@@ -85,10 +92,10 @@ const idsIn = (lines: string) =>
     .filter(Boolean)
     .map((line) => JSON.parse(line).booking_id as number)
 
-test('a second poll with the state file of a living one is refused and says who holds it, until that one has ended', async () => {
+test.concurrent('a second poll with the state file of a living one is refused and says who holds it, until that one has ended', async () => {
   const { poller } = await threeChanges()
   const first = poller.start('--interval', '1h')
-  onTestFinished(() => first.kill('SIGKILL'))
+  killAtEnd(first)
   await first.stdout.getReader().read()
   // However old the claim is: a process of this host that runs holds it.
   await age(poller.home, 3600)
@@ -103,7 +110,7 @@ test('a second poll with the state file of a living one is refused and says who 
   expect(await poller.run('--once')).toEqual({ code: 0, stdout: '', stderr: '' })
 })
 
-test('the state file of a poll that was killed is free at once', async () => {
+test.concurrent('the state file of a poll that was killed is free at once', async () => {
   const { poller } = await threeChanges()
   const first = poller.start('--interval', '1h')
   await first.stdout.getReader().read()
@@ -114,7 +121,7 @@ test('the state file of a poll that was killed is free at once', async () => {
   expect(await claimsIn(poller.home)).toEqual([])
 })
 
-test('a claim of another host is named, and counts until it has not been renewed for 60 s', async () => {
+test.concurrent('a claim of another host is named, and counts until it has not been renewed for 60 s', async () => {
   const { actor, poller } = await threeChanges()
   const first = startElsewhere(actor, poller, '--interval', '1h')
   await first.stdout.getReader().read()
@@ -132,7 +139,9 @@ test('a claim of another host is named, and counts until it has not been renewed
   expect(await claimsIn(poller.home)).toEqual([])
 })
 
-test('a poll that was paused while another one took its state file over handles and stores nothing more', async () => {
+test.concurrent('a poll that was paused while another one took its state file over handles and stores nothing more', async ({
+  expect,
+}) => {
   const { actor, ids, poller } = await threeChanges()
   const { home, state } = poller
   const go = join(home, 'go')
@@ -160,7 +169,7 @@ test('a poll that was paused while another one took its state file over handles 
   })
 })
 
-test.each([
+test.concurrent.each([
   ['removed', 'rm'],
   ['replaced', 'sed -i s/./x/'],
 ])(
@@ -183,11 +192,13 @@ test.each([
   },
 )
 
-test('a poll whose claim is removed while it pauses hands over nothing that comes afterwards', async () => {
+test.concurrent('a poll whose claim is removed while it pauses hands over nothing that comes afterwards', async ({
+  expect,
+}) => {
   const { poller, ids, add } = await threeChanges()
   const log = join(poller.home, 'log')
   const child = poller.start('--interval', '0.1s', '--exec', `echo "$PARTNER_BOOKING_ID" >> ${log}`)
-  onTestFinished(() => child.kill('SIGKILL'))
+  killAtEnd(child)
   const handled = async () => idsOf(await readFile(log, 'utf8').catch(() => ''))
   await expect.poll(handled).toEqual(ids)
   for (const path of await claimsIn(poller.home)) await rm(path)
@@ -199,7 +210,7 @@ test('a poll whose claim is removed while it pauses hands over nothing that come
   }).toEqual({ code: 1, stderr: expect.stringContaining('This poll no longer holds'), handled: ids })
 })
 
-test('a claim that cannot be read counts by its time', async () => {
+test.concurrent('a claim that cannot be read counts by its time', async () => {
   const { poller } = await threeChanges()
   const { state, home } = poller
   const own = await claimFile(state)
@@ -214,7 +225,7 @@ test('a claim that cannot be read counts by its time', async () => {
   await own.release()
 })
 
-test('a folder that allows no claim is named with the reason, and the state file is not blamed', async () => {
+test.concurrent('a folder that allows no claim is named with the reason, and the state file is not blamed', async () => {
   const actor = await service.actor()
   const environment = { PARTNER_BASE_URL: server.url, PARTNER_API_KEY: actor.key }
   // Nobody may make a file there, not even root.
@@ -229,7 +240,7 @@ test('a folder that allows no claim is named with the reason, and the state file
   await expect(claimFile('/sys/state.json')).rejects.toThrow(NoClaimError)
 })
 
-test('claims that were never finished are removed once they are old', async () => {
+test.concurrent('claims that were never finished are removed once they are old', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'partner-claims-'))
   const file = join(folder, 'file')
   const claim = await claimFile(file)
@@ -244,7 +255,7 @@ test('claims that were never finished are removed once they are old', async () =
   expect({ recent, old: (await claimsIn(folder)).length }).toEqual({ recent: 1, old: 0 })
 })
 
-test('a claim that was renewed while somebody moved it away still counts', async () => {
+test.concurrent('a claim that was renewed while somebody moved it away still counts', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'partner-claims-'))
   const file = join(folder, 'file')
   const claim = await claimFile(file)
@@ -258,7 +269,7 @@ test('a claim that was renewed while somebody moved it away still counts', async
   await expect(claimFile(file, 0)).rejects.toThrow(FileClaimedError)
 })
 
-test.each([['a file'], ['a file that does not exist yet']])(
+test.concurrent.each([['a file'], ['a file that does not exist yet']])(
   'a poll by a symbolic link to %s and one by the file itself never run together, and the link stays',
   async (kind) => {
     const { poller } = await threeChanges()
@@ -267,7 +278,7 @@ test.each([['a file'], ['a file that does not exist yet']])(
     if (kind === 'a file') expect(await poller.run('--once')).toMatchObject({ code: 0 })
     const since = ['--since', '2000-01-01 00:00:00']
     const first = poller.start('--state', link, '--interval', '1h', ...since)
-    onTestFinished(() => first.kill('SIGKILL'))
+    killAtEnd(first)
     await first.stdout.getReader().read()
     expect(await poller.run('--once', ...since)).toMatchObject({
       code: 1,

@@ -10,7 +10,7 @@ const service = await testApp()
 const [server] = sharedServices()
 const partner = () => consumerPoller(service, server.url)
 
-test('a poll with a consumer creates it, continues with it, and does not move another one', async () => {
+test.concurrent('a poll with a consumer creates it, continues with it, and does not move another one', async () => {
   const { book, poll, actor, truth } = await partner()
   await book()
   const [first, second] = await truth()
@@ -33,7 +33,7 @@ test('a poll with a consumer creates it, continues with it, and does not move an
   expect(listed).toMatchObject([{ oldest_pending_at: null }, { oldest_pending_at: null }])
 })
 
-test('a handler that fails acknowledges what was handled before it', async () => {
+test.concurrent('a handler that fails acknowledges what was handled before it', async () => {
   const { book, poll, truth, actor } = await partner()
   await book()
   const [first, second] = (await truth()) as [string, string]
@@ -44,7 +44,9 @@ test('a handler that fails acknowledges what was handled before it', async () =>
   expect(data.acknowledged).toBe(first)
 })
 
-test('SIGTERM in the middle of a page acknowledges the change in progress, and the next poll continues after it', async () => {
+test.concurrent('SIGTERM in the middle of a page acknowledges the change in progress, and the next poll continues after it', async ({
+  expect,
+}) => {
   const { actor, book, poll, start, truth, folder } = await partner()
   await book()
   await book()
@@ -61,7 +63,7 @@ test('SIGTERM in the middle of a page acknowledges the change in progress, and t
   expect(lines.map((line) => JSON.parse(line).version)).toEqual(versions.slice(1))
 })
 
-test.each([
+test.concurrent.each([
   ['--listing', '1'],
   ['--checkout-after', '2027-01-01'],
   ['--since', '2027-01-01 00:00:00'],

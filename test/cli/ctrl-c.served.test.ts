@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { commandLine } from '../support/command-line.ts'
 import { feedPoller } from '../support/feed-poller.ts'
@@ -32,6 +32,12 @@ _, status = os.waitpid(pid, 0)
 os._exit(os.waitstatus_to_exitcode(status))
 `
 
+/** Polls that are killed after the file's tests, which wait side by side. */
+const polls: Bun.Subprocess[] = []
+afterAll(() => {
+  for (const poll of polls) poll.kill('SIGKILL')
+})
+
 /** Starts a poll of two changes on a terminal, with a handler that logs what happens to it. */
 async function pollOnTerminal(handler: (log: string, go: string) => string) {
   const actor = await service.actor()
@@ -54,7 +60,7 @@ async function pollOnTerminal(handler: (log: string, go: string) => string) {
     stdout: 'pipe',
     stderr: 'inherit',
   })
-  onTestFinished(() => child.kill('SIGKILL'))
+  polls.push(child)
   let screen = ''
   const show = (text: string) => {
     screen += text
@@ -85,9 +91,9 @@ const waiting = 'Waiting for the handler'
 const patient = (log: string, go: string) =>
   `cat > /dev/null; echo begun >> ${log}; while [ ! -e ${go} ]; do sleep 0.05; done; echo done >> ${log}`
 
-test.each(['Ctrl-C', 'hang up'] as const)(
+test.concurrent.for(['Ctrl-C', 'hang up'] as const)(
   '%s reaches only the poll, which waits for its handler and hands each change over once',
-  async (what) => {
+  async (what, { expect }) => {
     const { child, press, screen, logged, letGo, left } = await pollOnTerminal(patient)
     await expect.poll(logged).toBe('begun\n')
     press(what)
@@ -103,7 +109,9 @@ test.each(['Ctrl-C', 'hang up'] as const)(
   },
 )
 
-test('a second Ctrl-C ends the poll and its handler with 130, and the change does not count as handled', async () => {
+test.concurrent('a second Ctrl-C ends the poll and its handler with 130, and the change does not count as handled', async ({
+  expect,
+}) => {
   const stubborn = (log: string) => `trap "" INT TERM; echo begun $$ >> ${log}; while :; do sleep 0.05; done`
   const { child, press, screen, logged, left } = await pollOnTerminal(stubborn)
   await expect.poll(logged).toMatch(/^begun \d+\n$/)
@@ -120,7 +128,9 @@ test('a second Ctrl-C ends the poll and its handler with 130, and the change doe
   })
 })
 
-test('a handler that ends well after the second Ctrl-C does not count either', async () => {
+test.concurrent('a handler that ends well after the second Ctrl-C does not count either', async ({
+  expect,
+}) => {
   const tidy = (log: string) => `trap "exit 0" TERM; echo begun >> ${log}; while :; do sleep 0.05; done`
   const { child, press, screen, logged, left } = await pollOnTerminal(tidy)
   await expect.poll(logged).toBe('begun\n')
@@ -131,7 +141,9 @@ test('a handler that ends well after the second Ctrl-C does not count either', a
   expect({ code, left: await left() }).toEqual({ code: 130, left: 2 })
 })
 
-test('a handler gets its item on standard input and cannot read the terminal', async () => {
+test.concurrent('a handler gets its item on standard input and cannot read the terminal', async ({
+  expect,
+}) => {
   const curious = (log: string) =>
     `cat >> ${log}; if cat < /dev/tty; then echo terminal >> ${log}; else echo none >> ${log}; fi`
   const { child, press, logged, left } = await pollOnTerminal(curious)

@@ -10,21 +10,27 @@ import type { Json } from '../../src/pages/docs/schemas.ts'
 import { type Actor, seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { calendarOf, dayFromNow } from '../support/calendars.ts'
 import { commandLine } from '../support/command-line.ts'
-import { partnerctl, root } from '../support/processes.ts'
+import { partnerctl, root, translated } from '../support/processes.ts'
 
 const service = await testApp()
 const [server] = sharedServices()
 
+const environment = {
+  PATH: process.env.PATH ?? '',
+  ...translated,
+  PARTNER_BASE_URL: server.url,
+  XDG_CONFIG_HOME: '/nowhere',
+}
+
 /** Starts `partnerctl mcp` as an agent would. `output()` returns all output so far, so that tests can search it. */
 async function agent(args: string[], key?: string) {
-  const env = { PATH: process.env.PATH ?? '', PARTNER_BASE_URL: server.url, XDG_CONFIG_HOME: '/nowhere' }
   const [program = '', ...first] = commandLine
   const transport = new StdioClientTransport({
     command: program,
     args: [...first, 'mcp', ...args],
     cwd: root,
     stderr: 'pipe',
-    env: key === undefined ? env : { ...env, PARTNER_API_KEY: key },
+    env: key === undefined ? environment : { ...environment, PARTNER_API_KEY: key },
   })
   const client = new Client({ name: 'test', version: '1' })
   let output = ''
@@ -70,7 +76,7 @@ test('each tool says what it is called, what it is for and whether it changes an
     command: program,
     args: [...first, 'mcp', '--live-reads'],
     cwd: root,
-    env: { PATH: process.env.PATH ?? '', PARTNER_BASE_URL: server.url, XDG_CONFIG_HOME: '/nowhere' },
+    env: environment,
   })
   const client = new NewestClient({ name: 'test', version: '1' }, { versionNegotiation: { mode: 'auto' } })
   await client.connect(transport)

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { seedBooking, sharedServices, testApp } from '../support/app.ts'
 import { node, pathOfNode, servedFile } from '../support/command-line.ts'
 import { startCountingServer } from '../support/counting-server.ts'
-import { root } from '../support/processes.ts'
+import { root, translated } from '../support/processes.ts'
 
 const service = await testApp()
 const [server] = sharedServices()
@@ -35,7 +35,7 @@ const before = await filesInFolder()
 async function runAs(program: string, args: string[], environment: Record<string, string>) {
   const child = Bun.spawn(['unshare', '--user', '--map-user=12345', program, file, ...args], {
     cwd: folder,
-    env: { PATH: pathOfNode, PARTNER_BASE_URL: server.url, ...environment },
+    env: { PATH: pathOfNode, ...translated, PARTNER_BASE_URL: server.url, ...environment },
     stdin: new Blob([actor.key]),
     stdout: 'pipe',
     stderr: 'pipe',

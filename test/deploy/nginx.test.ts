@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { updateKey } from '../../src/access/keys/store.ts'
 import { freePort } from '../../src/platform/process.ts'
 import { sender, testApp, testEnvironment } from '../support/app.ts'
@@ -17,6 +17,9 @@ import { root, startService } from '../support/processes.ts'
 import { openRaw, rawHead } from '../support/raw-connection.ts'
 
 const observer = await testApp()
+const METRICS_TOKEN = 'a token for this file'
+const service = await startService({ ...testEnvironment({ TRUSTED_PROXIES: '127.0.0.1' }), METRICS_TOKEN })
+afterAll(() => service.stop())
 
 test('nginx accepts the configuration without a warning', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'partner-nginx-'))
@@ -30,10 +33,8 @@ test('nginx accepts the configuration without a warning', async () => {
 })
 
 test('behind nginx a client has its own address, metrics are closed, and a body is refused in the envelope', async () => {
-  const METRICS_TOKEN = 'a token for this test'
-  const service = await startService({ ...testEnvironment({ TRUSTED_PROXIES: '127.0.0.1' }), METRICS_TOKEN })
   const proxy = await startNginx([Number(new URL(service.url).port)])
-  onTestFinished(() => Promise.all([proxy.stop(), service.stop()]).then(() => {}))
+  onTestFinished(() => proxy.stop())
 
   const actor = await observer.actor()
   await updateKey(observer.live.db, String(actor.keyId), { allowed_from: ['127.0.0.2/32'] })
@@ -114,7 +115,15 @@ test('behind nginx a client has its own address, metrics are closed, and a body 
   expect(statuses).toEqual(Array(10).fill(401))
 })
 
+const heldPerKey = 5
+/** As many keys as it takes to hold 256 polls. */
+const actors = await Promise.all(Array.from({ length: Math.ceil(256 / heldPerKey) }, () => observer.actor()))
+
 const feed = '/v1/integrations/provider_one/bookings'
+
+const scrape = () =>
+  sender(fetch, service.url)('GET', '/metrics', { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })
+const heldNow = async () => seriesOf((await scrape()).text).get('held_requests')
 
 /** Queries of polls that may be held. The last one is how nginx and the service may read a query differently. */
 const ofHeldPolls = ['wait=5', '%77ait=5', 'per_page=1&wa%69t=05', 'wait=0&wait=9', 'wait=%31', '#&wait=9']
@@ -137,17 +146,8 @@ test.for([
 ])(
   'with $name, the held polls of one address keep no other request out, and one too many is refused in the envelope',
   async ({ adapt }) => {
-    const METRICS_TOKEN = 'a token for this test'
-    const service = await startService({
-      ...testEnvironment({ TRUSTED_PROXIES: '127.0.0.1' }),
-      METRICS_TOKEN,
-    })
     const proxy = await startNginx([Number(new URL(service.url).port)], adapt)
-    onTestFinished(() => Promise.all([proxy.stop(), service.stop()]).then(() => {}))
-    const heldPerKey = 5
-    const actors = await Promise.all(
-      Array.from({ length: Math.ceil(256 / heldPerKey) }, () => observer.actor()),
-    )
+    onTestFinished(() => proxy.stop())
     /** Sends a request on a connection of its own. */
     const open = async (query: string, key: string | undefined) => {
       const connection = await openRaw(proxy.url)
@@ -155,6 +155,8 @@ test.for([
       await connection.send(rawHead(`GET ${feed}?${query}`, [], key))
       return connection
     }
+    // A poll that was just left takes its key's place for a moment.
+    await expect.poll(heldNow, { interval: 150 }).toBe(0)
     const polls: string[] = actors.flatMap(({ key }) => Array(heldPerKey).fill(key)).slice(0, 256)
     const pollers = await Promise.all(
       polls.map(async (key) => ({ key, asked: 1, connection: await open('wait=30', key) })),
@@ -183,9 +185,6 @@ test.for([
       const { status, headers } = response
       return { status, headers: Object.fromEntries(headers), body: await response.json() }
     }
-    const scrape = () =>
-      sender(fetch, service.url)('GET', '/metrics', { headers: { authorization: `Bearer ${METRICS_TOKEN}` } })
-    const heldNow = async () => seriesOf((await scrape()).text).get('held_requests')
     await expect.poll(heldNow, { interval: 150 }).toBe(256)
 
     // A poll that has just ended leaves its place to whoever comes first.

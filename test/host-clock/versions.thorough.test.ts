@@ -172,7 +172,7 @@ test('versions are those of the plainest rule, wherever processes with clocks of
         }
       },
     ),
-    runs(60),
+    runs(25, 300),
   )
 })
 

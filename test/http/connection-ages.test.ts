@@ -30,7 +30,7 @@ async function open() {
     async ask(target = 'GET /v1/me') {
       await connection.send(rawHead(target, [], key))
       asked += 1
-      await expect.poll(() => heads().length).toBe(asked)
+      await expect.poll(() => heads().length, { interval: 5 }).toBe(asked)
       const head = heads().at(-1) ?? ''
       return { status: head.slice(9, 12), closes: /^connection: close\r$/im.test(head) }
     },
@@ -66,14 +66,14 @@ test.each(['GET /guide/errors.md', 'GET /healthz', 'GET /nothing', 'POST /v1/boo
 
 test('connections of the same age are closed at different times, and a new one has its own ten minutes', async () => {
   const connections = await Promise.all(Array.from({ length: 20 }, open))
-  for (const used of connections) await used.ask()
+  const askAll = () => Promise.all(connections.map((used) => used.ask()))
+  await askAll()
   minutes += 4.9
-  for (const used of connections) await used.ask()
+  await askAll()
   minutes += 4.9
-  for (const used of connections) expect(await used.ask()).toEqual({ status: '200', closes: false })
+  for (const answer of await askAll()) expect(answer).toEqual({ status: '200', closes: false })
   minutes += 0.7
-  const closed: boolean[] = []
-  for (const used of connections) closed.push((await used.ask()).closes)
+  const closed = (await askAll()).map(({ closes }) => closes)
   expect(new Set(closed).size).toBe(2)
   expect(await (await open()).ask()).toEqual({ status: '200', closes: false })
 })

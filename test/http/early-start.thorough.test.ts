@@ -252,6 +252,6 @@ test('a request that is begun early has the answer and the effect of one whose s
       const [first, second] = await Promise.all(sides.map((side) => outcomeOf(side, interleaving)))
       expect(first).toEqual(second)
     }),
-    runs(20),
+    runs(10, 100),
   )
 })

@@ -8,8 +8,8 @@ import { budgets, prepareTrips, type TripName, trips } from '../support/trips.ts
 /** The service gives up an answer of Redis after 50 ms, and then does without it. */
 const longestHoldOfRedis = 40
 const warmUps = 3
-const repetitions = 4
-const mostAttempts = 200
+const repetitions = 2
+const mostAttempts = 100
 
 type Sent = Steps<TestResponse>
 
@@ -25,39 +25,53 @@ async function openStepped(hasRedis: boolean): Promise<Stepped> {
   const lockStep = new LockStep()
   const mongodb = await startDelayingProxy(url, lockStep.mongodb)
   const redis = await startDelayingProxy(inject('redisUrl'), lockStep.redis)
-  const service = await testApp({ MONGODB_URL: mongodb.url, REDIS_URL: hasRedis ? redis.url : '' })
-  lockStep.listenTo(service.live.db)
+  // Before the service, because what was opened last is closed first, and the service waits for its servers to close.
   onScopeEnd(async () => {
     mongodb.stop()
     redis.stop()
   })
+  const service = await testApp({ MONGODB_URL: mongodb.url, REDIS_URL: hasRedis ? redis.url : '' })
+  lockStep.listenTo(service.live.db)
   return { lockStep, service }
 }
 
 const withRedis = await openStepped(true)
 const alone = await openStepped(false)
 
-/** Returns the fewest steps and the fewest commands of a request, and how the request with the fewest steps went. */
-async function measure({ lockStep, service }: Stepped, name: TripName, mayCount = (_: Sent) => true) {
+interface Cost {
+  sequence: number
+  commands: number
+}
+
+/**
+ * Returns the fewest steps and the fewest commands of a request, and how the request with the fewest steps went. A pause
+ * of the machine only ever adds to them, so a request that took more than expected is sent again.
+ */
+async function measure({ lockStep, service }: Stepped, name: TripName, { expected, mayCount }: Counting) {
   const actor = await service.actor()
   const { [name]: send } = await prepareTrips(actor)
   // The first requests fetch blocks of ids and fill caches.
   for (let count = 0; count < warmUps; count += 1) await send()
   const counted: Sent[] = []
-  for (let attempt = 0; attempt < mostAttempts && counted.length < repetitions; attempt += 1) {
+  const cost: Cost = { sequence: Number.POSITIVE_INFINITY, commands: Number.POSITIVE_INFINITY }
+  const isEnough = () =>
+    counted.length >= repetitions && cost.sequence <= expected.sequence && cost.commands <= expected.commands
+  for (let attempt = 0; attempt < mostAttempts && !isEnough(); attempt += 1) {
     const sent = await lockStep.run(send)
     expect(sent.result.status, sent.result.text).toBeLessThan(300)
-    if (mayCount(sent)) counted.push(sent)
+    if (!mayCount(sent)) continue
+    counted.push(sent)
+    cost.sequence = Math.min(cost.sequence, sent.steps.length)
+    cost.commands = Math.min(cost.commands, sent.commands)
   }
   const [fewest] = counted.toSorted((a, b) => a.steps.length - b.steps.length)
   if (!fewest) throw new Error(`Redis was late for each of ${mostAttempts} requests`)
-  return {
-    cost: {
-      sequence: fewest.steps.length,
-      commands: Math.min(...counted.map(({ commands }) => commands)),
-    },
-    steps: fewest.steps.map((names) => names.join(', ')).join('\n'),
-  }
+  return { cost, steps: fewest.steps.map((names) => names.join(', ')).join('\n') }
+}
+
+interface Counting {
+  expected: Cost
+  mayCount: (sent: Sent) => boolean
 }
 
 /** Returns false if the service did without Redis, for a moment or since an earlier request. */
@@ -69,12 +83,14 @@ const requests = Object.entries(trips).map(([id, { name }]) => [name, id as Trip
 
 test.each(requests)('%s takes the round trips and commands of its budget', async (_, id) => {
   const { sequence, commands } = budgets[id]
-  const { cost, steps } = await measure(withRedis, id, usedRedis)
-  expect(cost, steps).toEqual({ sequence: sequence[0], commands: commands[0] })
+  const expected = { sequence: sequence[0], commands: commands[0] }
+  const { cost, steps } = await measure(withRedis, id, { expected, mayCount: usedRedis })
+  expect(cost, steps).toEqual(expected)
 })
 
 test.each(requests)('%s takes the round trips and commands of its budget without Redis', async (_, id) => {
   const { sequence, commands } = budgets[id]
-  const { cost, steps } = await measure(alone, id)
-  expect(cost, steps).toEqual({ sequence: sequence[1], commands: commands[1] })
+  const expected = { sequence: sequence[1], commands: commands[1] }
+  const { cost, steps } = await measure(alone, id, { expected, mayCount: () => true })
+  expect(cost, steps).toEqual(expected)
 })

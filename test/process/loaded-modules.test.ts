@@ -1,7 +1,9 @@
 import { relative } from 'node:path'
-import { expect, test } from 'vitest'
+import { type ExpectStatic, test } from 'vitest'
 import { ownDatabase } from '../support/databases.ts'
 import { root, startService } from '../support/processes.ts'
+
+const MONGODB_URL = await ownDatabase()
 
 /** What few use, and loads when it is used, by the start of its path. */
 const loadedLater = {
@@ -30,10 +32,9 @@ const loadedLater = {
   MCP: ['node_modules/@modelcontextprotocol'],
 }
 
-test('a service that has started has loaded nothing that few use', async () => {
-  const MONGODB_URL = await ownDatabase()
+test.concurrent('a service that has started has loaded nothing that few use', async ({ expect }) => {
   const service = await startService({ MONGODB_URL }, [], 'test/process/loaded-modules.program.ts')
-  const modules = await listModules(service)
+  const modules = await listModules(expect, service)
   await service.stop()
   const isBelow = (path: string, start: string) =>
     path === start || path.startsWith(`${start}/`) || path.startsWith(`${start}-`)
@@ -45,14 +46,13 @@ test('a service that has started has loaded nothing that few use', async () => {
   expect(loaded).toEqual([])
 })
 
-test('a supervisor has loaded nothing that serves requests', async () => {
-  const MONGODB_URL = await ownDatabase()
+test.concurrent('a supervisor has loaded nothing that serves requests', async ({ expect }) => {
   const supervisor = await startService(
     { MONGODB_URL, WORKERS: '2' },
     [],
     'test/process/loaded-modules.program.ts',
   )
-  const modules = await listModules(supervisor)
+  const modules = await listModules(expect, supervisor)
   await supervisor.end('SIGTERM')
   expect(modules).toContain('src/process/supervisor.ts')
   const serving = modules.filter(
@@ -65,7 +65,10 @@ test('a supervisor has loaded nothing that serves requests', async () => {
 })
 
 /** Returns the paths of a process's modules, from the project's folder. */
-async function listModules({ pid, output }: { pid: number; output(): string }): Promise<string[]> {
+async function listModules(
+  expect: ExpectStatic,
+  { pid, output }: { pid: number; output(): string },
+): Promise<string[]> {
   const told = () =>
     output()
       .split('\n')

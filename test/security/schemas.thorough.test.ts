@@ -110,7 +110,7 @@ test.each(repeatable)(
           ]),
         ]).toEqual([])
       }),
-      runs(12),
+      runs(6, 60),
     )
   },
 )

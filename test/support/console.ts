@@ -32,7 +32,7 @@ export async function enterKey(page: Page, { key }: Pick<Actor, 'key'>): Promise
 /** Moves the page's clock until `seen` is visible, because the page sends at most ten requests a minute. */
 export async function inTime(page: Page, seen: Locator): Promise<void> {
   while (!(await seen.first().isVisible())) {
-    await page.clock.runFor(2000)
+    await page.clock.runFor(5000)
     await Bun.sleep(50)
   }
 }

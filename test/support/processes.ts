@@ -8,7 +8,7 @@ import { commandLine } from './command-line.ts'
  * Where the runtime keeps what it has translated, for all processes of a run. It is usually below `HOME`, which these
  * processes do not get. Without it, each start of a service would take a fifth more computing.
  */
-const translated = { BUN_RUNTIME_TRANSPILER_CACHE_PATH: join(tmpdir(), 'partner-translated') }
+export const translated = { BUN_RUNTIME_TRANSPILER_CACHE_PATH: join(tmpdir(), 'partner-translated') }
 
 /** The project folder. */
 export const root = new URL('../..', import.meta.url).pathname

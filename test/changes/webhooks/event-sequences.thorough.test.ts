@@ -525,6 +525,6 @@ test('whatever happens in whatever order, attempts keep the limits, and each hin
       expect(world.settle()).toEqual([])
       expect(world.missed()).toEqual([])
     }),
-    runs(200),
+    runs(100, 1000),
   )
 })

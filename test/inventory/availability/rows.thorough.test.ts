@@ -142,7 +142,7 @@ test('after writes and compactions in any order, every night agrees with a plain
         }
       },
     ),
-    runs(20),
+    runs(10, 100),
   )
 })
 

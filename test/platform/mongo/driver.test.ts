@@ -24,14 +24,12 @@ async function openRelayed() {
   return { relay, db }
 }
 
-/** Waits until this many commands with the comment are in progress in the server. */
-async function expectInProgress(comment: string, count: number): Promise<void> {
-  const admin = direct.getClient().db('admin')
-  const running = async () => {
-    const { inprog } = await admin.command({ currentOp: true, 'command.comment': comment })
-    return inprog.length
-  }
-  await expect.poll(running).toBe(count)
+const admin = direct.getClient().db('admin')
+
+/** Returns the ids of the commands with the comment that are in progress in the server. */
+async function inProgress(comment: string): Promise<number[]> {
+  const { inprog } = await admin.command({ currentOp: true, 'command.comment': comment })
+  return inprog.map(({ opid }: { opid: number }) => opid)
 }
 
 /** A condition that keeps a query in progress; a single long sleep would not end when the operation is killed. */
@@ -53,12 +51,14 @@ test('a reset connection is an error of the network, and all transactions that i
       )
   }
   const reads = Array.from({ length: 5 }, read)
-  await expectInProgress(comment, 5)
+  await expect.poll(() => inProgress(comment)).toHaveLength(5)
   relay.breakAll('reset')
   const seen = (await Promise.all(reads)).map((error) => ({
     isOfNetwork: error instanceof mongo.MongoNetworkError,
     mayBeRepeated: error instanceof mongo.MongoError && error.hasErrorLabel('TransientTransactionError'),
   }))
+  // Otherwise, the sessions could not be ended before the server has noticed that their reads are no longer wanted.
+  for (const op of await inProgress(comment)) await admin.command({ killOp: 1, op })
   expect(seen).toEqual(Array(5).fill({ isOfNetwork: true, mayBeRepeated: true }))
 })
 

@@ -250,7 +250,7 @@ test('any conversation over two processes, with Redis remembering or forgetting,
       }))
       expect(told).toEqual(model.map(({ side, text }) => ({ sender: side, text })))
     }),
-    runs(30),
+    runs(12, 150),
   )
   stopped = null
   remembered.disconnect()
