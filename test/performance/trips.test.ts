@@ -25,7 +25,10 @@ async function openStepped(hasRedis: boolean): Promise<Stepped> {
   const lockStep = new LockStep()
   const mongodb = await startDelayingProxy(url, lockStep.mongodb)
   const redis = await startDelayingProxy(inject('redisUrl'), lockStep.redis)
-  const service = await testApp({ MONGODB_URL: mongodb.url, REDIS_URL: hasRedis ? redis.url : '' })
+  // Each step of a request waits for a busy machine.
+  const noTimeouts = { noTimeouts: true }
+  const urls = { MONGODB_URL: mongodb.url, REDIS_URL: hasRedis ? redis.url : '' }
+  const service = await testApp(urls, undefined, noTimeouts)
   lockStep.listenTo(service.live.db)
   onScopeEnd(async () => {
     mongodb.stop()
