@@ -30,7 +30,10 @@ async function openStepped(hasRedis: boolean): Promise<Stepped> {
     mongodb.stop()
     redis.stop()
   })
-  const service = await testApp({ MONGODB_URL: mongodb.url, REDIS_URL: hasRedis ? redis.url : '' })
+  // Each step of a request waits for a busy machine.
+  const noTimeouts = { noTimeouts: true }
+  const urls = { MONGODB_URL: mongodb.url, REDIS_URL: hasRedis ? redis.url : '' }
+  const service = await testApp(urls, undefined, noTimeouts)
   lockStep.listenTo(service.live.db)
   return { lockStep, service }
 }

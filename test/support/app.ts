@@ -80,7 +80,7 @@ let usual: Promise<TestApp> | undefined
 export async function testApp(
   environment: Record<string, string> = {},
   clock?: Clock,
-  more?: Pick<Overrides, 'wall' | 'alarmInterval' | 'workInterval'>,
+  more?: Pick<Overrides, 'wall' | 'noTimeouts' | 'alarmInterval' | 'workInterval'>,
 ): Promise<TestApp> {
   if (Object.keys(environment).length > 0 || clock || more) {
     const { service, close } = await openApp(environment, { clock, ...more })
@@ -95,7 +95,8 @@ async function openApp(environment: Record<string, string>, overrides: Overrides
   const config: Config = readConfig(testEnvironment(environment))
   // This run's database server never fails, so the service waits even if a busy machine makes the server slow.
   const server = inject('mongodbUrl').replace(/\/\?.*/, '/')
-  const noTimeouts = config.mongodbUrl?.startsWith(server) ?? false
+  const isOwn = config.mongodbUrl?.startsWith(server) ?? false
+  const { noTimeouts = isOwn } = overrides
   const context = await compose(config, { ...overrides, noTimeouts })
   const { live, sandbox } = context
   const app = createApp(context)
