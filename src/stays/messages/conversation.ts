@@ -10,6 +10,7 @@ import {
   advanceConversation,
   type ConversationId,
   ensureConversation,
+  findLatestMessages,
   findNewestMessage,
   insertMessages,
   isClosed,
@@ -91,18 +92,15 @@ function windowStartOf({ clock, config }: Pick<AppContext, 'clock' | 'config'>, 
   return new Date(clock(ownerId).getTime() - config.messageDedupSeconds * 1000)
 }
 
-/**
- * Returns true if a message repeats the newest one of its conversation. One that came in between makes it a new message:
- * a second "Yes." after "No." is an answer of its own (decisions §10).
- */
-function repeats<Newest extends Pick<StoredMessage, 'sender' | 'text' | 'created_at'>>(
+/** Returns true if a message has the side and the text of one that was sent within the deduplication window. */
+function repeats<Earlier extends Pick<StoredMessage, 'sender' | 'text' | 'created_at'>>(
   sent: Pick<StoredMessage, 'sender' | 'text'>,
-  newest: Newest | null,
+  earlier: Earlier | null,
   windowStart: Date,
-): newest is Newest {
-  if (newest === null) return false
+): earlier is Earlier {
+  if (earlier === null) return false
   // If this breaks: a message that is sent again is stored again
-  return newest.sender === sent.sender && newest.text === sent.text && newest.created_at > windowStart
+  return earlier.sender === sent.sender && earlier.text === sent.text && earlier.created_at > windowStart
 }
 
 function sha256(text: string): string {
@@ -165,15 +163,15 @@ interface JudgedMessage {
 
 /** How a conversation ends while messages are added to it. */
 interface Ending {
-  newest: MessageDraft | StoredMessage | null
+  /** The latest messages, newest first: at least the newest and all that came in after any of the added was prepared. */
+  latest: (MessageDraft | StoredMessage)[]
   /** Number of sends so far. */
   sends: number
 }
 
 /**
- * Stores messages of one host. If a conversation ends with the same text from the same side, sent within the
- * deduplication window, that message is returned instead (decisions §10). The messages are judged one after the other, by
- * id, because each may repeat the one before it, and are stored together. Judging and storing share a transaction that
+ * Stores messages of one host. If one repeats an earlier message, that message is returned instead (decisions §10). The
+ * messages are judged one after the other, by id, because each may repeat the one before it, and are stored together. Judging and storing share a transaction that
  * increments the send counters, so that concurrent sends to a conversation run one at a time. A crash leaves either the
  * complete messages or nothing.
  *
@@ -195,12 +193,13 @@ async function sendMessages(
   for (const message of messages.toSorted((one, other) => one.id - other.id)) {
     const ending = endings.get(message.booking.id) as Ending
     ending.sends += 1
-    if (repeats(message, ending.newest, windowStart)) {
-      judged.set(message, { message: ending.newest, isDuplicate: true })
+    const repeated = findRepeatedOf(message, ending, windowStart)
+    if (repeated) {
+      judged.set(message, { message: repeated, isDuplicate: true })
       continue
     }
     const draft = draftOf(message, ending.sends, now)
-    ending.newest = draft
+    ending.latest.unshift(draft)
     drafts.push(draft)
     judged.set(message, { message: draft, isDuplicate: false })
   }
@@ -212,12 +211,32 @@ async function sendMessages(
 }
 
 /**
+ * Returns the message of its conversation that a message repeats: the newest one, or one that came in after this one was
+ * prepared. Any other message in between makes it a new one: a second "Yes." after "No." is an answer of its own. But a
+ * first attempt that waited for its turn, while its repeat and then "No." were stored, is no second "Yes.".
+ */
+function findRepeatedOf(
+  message: NewMessage,
+  { latest }: Ending,
+  windowStart: Date,
+): MessageDraft | StoredMessage | undefined {
+  const preparedAfter = placeOf(message.newest)
+  return latest.find((earlier, index) => {
+    const mayRepeat = index === 0 || (preparedAfter !== undefined && (earlier.place ?? 0) > preparedAfter)
+    return mayRepeat && repeats(message, earlier, windowStart)
+  })
+}
+
+/** Maximum number of the latest messages that are looked at, if many came in while a message waited for its turn. */
+const maxLatest = 100
+
+/**
  * Adds the messages to the send counters of their conversations, one statement for each, and returns how each of these
  * conversations ends, by booking id.
  *
  * The close and the counter are looked at within the transaction, because a conversation may have been closed since the
- * message was prepared, by an erasure for example. The newest message is not: if no send was counted after its own, it is
- * still the newest one.
+ * message was prepared, by an erasure for example. The latest messages are looked at only if a send was counted since
+ * then: otherwise, the newest message is still the one that was found before.
  *
  * @throws DomainError `conflict` if a conversation is closed
  */
@@ -232,9 +251,12 @@ async function advanceConversations(
     const { closed_at, sends } = await advanceConversation(db, session, conversation, ofOne.length)
     if (closed_at) throw new DomainError('conflict', 'The conversation is closed')
     const before = sends - ofOne.length
-    const known = ofOne.find(({ newest }) => placeOf(newest) === before)
-    const newest = known ? known.newest : await findNewestMessage(db, conversation, session)
-    endings.set(booking_id, { newest, sends: before })
+    const sentMeanwhile = Math.max(...ofOne.map(({ newest }) => before - (placeOf(newest) ?? before - 1)))
+    const latest =
+      sentMeanwhile === 0
+        ? ofOne.slice(0, 1).flatMap(({ newest }) => newest ?? [])
+        : await findLatestMessages(db, conversation, session, Math.min(sentMeanwhile, maxLatest))
+    endings.set(booking_id, { latest, sends: before })
   }
   return endings
 }

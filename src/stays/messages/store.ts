@@ -91,15 +91,27 @@ function afterVersion(version: Date | null, until?: Date) {
   return { version: { $gt: version ?? new Date(0), ...(until ? { $lte: until } : {}) } }
 }
 
+// By version: a process with a clock of its own writes `created_at`, and ids are handed out before the transaction.
+const newestFirst = { version: -1 } as const
+
 /** Returns the message that came into a conversation last, or null if there is none. */
 export function findNewestMessage(
   db: Db,
   { owner_id, booking_id }: ConversationId,
-  session?: Session,
 ): Promise<StoredMessage | null> {
-  // By version: a process with a clock of its own writes `created_at`, and ids are handed out before the transaction.
-  const options = { sort: { version: -1 }, ...(session === undefined ? {} : { session }) } as const
-  return messageModel(db).collection.findOne<StoredMessage>({ owner_id, booking_id }, options)
+  const { collection } = messageModel(db)
+  return collection.findOne<StoredMessage>({ owner_id, booking_id }, { sort: newestFirst })
+}
+
+/** Returns the messages that came into a conversation last, newest first. */
+export function findLatestMessages(
+  db: Db,
+  { owner_id, booking_id }: ConversationId,
+  session: Session,
+  count: number,
+): Promise<StoredMessage[]> {
+  const options = { sort: newestFirst, limit: count, batchSize: count + 1, session } as const
+  return messageModel(db).collection.find<StoredMessage>({ owner_id, booking_id }, options).toArray()
 }
 
 /** Returns true if the conversation is closed. */

@@ -309,6 +309,30 @@ test('what came into a conversation after a message was prepared decides whether
   expect(await texts()).toEqual([opening, 'Yes.', 'No.', 'Yes.'])
 })
 
+test('a first attempt that is carried out after its repeat and a further message repeats them nonetheless', async () => {
+  const conversation = await conversationOf(service)
+  const { by, id, asGuest, texts } = conversation
+  const [opening] = await texts()
+  const sendElsewhere = async (text: string) => {
+    const path = pathOf(id)
+    const { body } = await sender(fetch, processes[0].url)('POST', path, {
+      key: by.key,
+      body: { message: { text } },
+    })
+    return body.data.message.id as number
+  }
+  const first = await prepared(conversation, 'Yes.')
+  const another = await prepared(conversation, 'Maybe.')
+  const yes = await sendElsewhere('Yes.')
+  const second = await prepared(conversation, 'Yes.')
+  await sendElsewhere('No.')
+  await asGuest('Really?')
+  expect(await first()).toMatchObject({ message: { id: yes }, isDuplicate: true })
+  expect((await another()).isDuplicate).toBe(false)
+  expect((await second()).isDuplicate).toBe(false)
+  expect(await texts()).toEqual([opening, 'Yes.', 'No.', 'Really?', 'Maybe.', 'Yes.'])
+})
+
 test('a message that was prepared before its conversation was closed is refused', async () => {
   const conversation = await conversationOf(service)
   const { by, id, texts } = conversation
