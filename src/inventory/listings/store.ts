@@ -246,8 +246,8 @@ const shownColumns = {
 } as const
 
 /**
- * Sets plain fields of a listing without reading it, in a lane. Changes nothing and returns null if there is no such listing, or if
- * it is not known whether the listing would then still have an allowed size: `changeFields` measures it.
+ * Sets plain fields of a listing without reading it, in a lane. Changes nothing and returns null if there is no such
+ * listing, or if it is not known whether the listing would then still have an allowed size: `changeFields` measures it.
  */
 export async function setPlainFields(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
