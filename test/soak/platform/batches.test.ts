@@ -10,7 +10,7 @@ import { testApp } from '../../support/app.ts'
 import { ownDatabase } from '../../support/databases.ts'
 
 test('a change whose batch fell apart ends no later than it would have alone', async () => {
-  const { db } = (await testApp({ MONGODB_URL: await ownDatabase() })).live
+  const { db } = (await testApp({ MONGODB_URL: await ownDatabase() }, undefined, { noTimeouts: false })).live
   const refusal = new DomainError('validation', 'No unit is left')
   const batches = new Batches(db, async (_: Session, __: null, requests: { index: number }[]) => {
     const isRefused = requests.some((request) => request.index === 0)
