@@ -56,3 +56,6 @@ export const majorityTimeoutMilliseconds = 4000
 export const transactionTimeoutMilliseconds = 7000
 /** Time limit for a writer to wait for other writers in this process. */
 export const queueTimeoutMilliseconds = 6000
+
+/** The longest time that a timer takes, almost 25 days. It stands for no limit. */
+export const longestTimerMilliseconds = 2 ** 31 - 1

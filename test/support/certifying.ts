@@ -4,11 +4,10 @@ import { serializeCertification } from '../../src/certification/serialize.ts'
 import { findCertification } from '../../src/certification/store.ts'
 import { readConfig } from '../../src/core/config.ts'
 import type { Permission } from '../../src/http/permissions.ts'
+import { longestTimerMilliseconds } from '../../src/platform/time-limits.ts'
 import { compose } from '../../src/process/wiring.ts'
 import { makeActor, sender, testEnvironment } from './app.ts'
 import { createDatabase, mongodbUrlOf } from './databases.ts'
-
-const longestTimerMilliseconds = 2 ** 31 - 1
 
 /**
  * Starts a service with its own database and certification times. It listens on a socket, because some faults affect

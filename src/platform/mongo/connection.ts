@@ -1,6 +1,6 @@
 import mongoose, { type ClientSession, type Connection, mongo } from 'mongoose'
 import { serversOf } from '../../core/config.ts'
-import { majorityTimeoutMilliseconds } from '../time-limits.ts'
+import { longestTimerMilliseconds, majorityTimeoutMilliseconds } from '../time-limits.ts'
 import { makeReadsRepeatable } from './driver/repeated-reads.ts'
 import { serializeInFreshPages } from './driver/serializing.ts'
 import { decodeTextsQuickly } from './driver/texts.ts'
@@ -21,12 +21,9 @@ const limits = { waitQueueTimeoutMS: 4000, socketTimeoutMS: 4000 }
 /** The clients without time limits. All databases of a client share what it is opened with. */
 const unlimited = new WeakSet<mongo.MongoClient>()
 
-/** The longest time that a timer takes: almost 25 days. */
-const longestMilliseconds = 2 ** 31 - 1
-
 /** Returns a time limit for work on a database; almost 25 days if the database was opened without time limits. */
 export function timeLimitOn(db: Db, milliseconds: number): number {
-  return unlimited.has(db.getClient()) ? longestMilliseconds : milliseconds
+  return unlimited.has(db.getClient()) ? longestTimerMilliseconds : milliseconds
 }
 
 /**
