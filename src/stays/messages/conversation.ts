@@ -251,14 +251,29 @@ async function advanceConversations(
     const { closed_at, sends } = await advanceConversation(db, session, conversation, ofOne.length)
     if (closed_at) throw new DomainError('conflict', 'The conversation is closed')
     const before = sends - ofOne.length
-    const sentMeanwhile = Math.max(...ofOne.map(({ newest }) => before - (placeOf(newest) ?? before - 1)))
+    const missed = Math.max(...ofOne.map((message) => sendsSince(message, before)))
     const latest =
-      sentMeanwhile === 0
-        ? ofOne.slice(0, 1).flatMap(({ newest }) => newest ?? [])
-        : await findLatestMessages(db, conversation, session, Math.min(sentMeanwhile, maxLatest))
+      missed === 0
+        ? newestKnownTo(ofOne)
+        : await findLatestMessages(db, conversation, session, Math.min(missed, maxLatest))
     endings.set(booking_id, { latest, sends: before })
   }
   return endings
+}
+
+/**
+ * Returns how many sends were counted since a message was prepared; 1 if an earlier release stored the message that was the
+ * newest then, so that the newest one is looked up.
+ */
+function sendsSince({ newest }: NewMessage, sends: number): number {
+  const place = placeOf(newest)
+  return place === undefined ? 1 : sends - place
+}
+
+/** Returns the newest message of a conversation in which nothing was sent since these messages were prepared. */
+function newestKnownTo(messages: NewMessage[]): StoredMessage[] {
+  const newest = messages[0]?.newest
+  return newest ? [newest] : []
 }
 
 /** Returns the place of a conversation's newest message; undefined if an earlier release stored that message. */
