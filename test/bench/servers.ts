@@ -134,7 +134,7 @@ export async function startReferences(environment: Record<string, string>): Prom
     'Express, Bun': [process.execPath, join(folder, 'express.ts')],
   }
   const started: Reference[] = []
-  // One after the other, because each of them stores the same key, and two at once would insert it twice.
+  // One after another: each server stores the same key, and two that start at once would both insert it.
   for (const [name, command] of Object.entries(programs)) {
     const env = { ...environment, PATH: process.env.PATH ?? '' }
     const child = Bun.spawn(command, { env, stdout: 'pipe', stderr: 'inherit' })

@@ -187,7 +187,7 @@ test.for([
     }
     await expect.poll(heldNow, { interval: 150 }).toBe(256)
 
-    // A poll that has just ended leaves its place to whoever comes first.
+    // When a held poll ends, this request may take its place and be held instead of refused.
     let refused = await refusal()
     while (refused.status !== 429) refused = await refusal()
     const { status, headers, body } = refused

@@ -145,7 +145,7 @@ export class KeyAuthorizer implements Authorizer {
   private async readAgain(old: CachedKey, hash: string, now: Date): Promise<CachedKey> {
     try {
       const found = await this.find(hash, old.key.host_id)
-      // What was announced since the old record was read may have come after this reading.
+      // This reading may miss a change that was announced since the old record was read, so the old revision stays.
       const { revision } = old
       const renewed = { ...(isSame(old, found) ? old : fresh(found)), readAt: now.getTime(), revision }
       this.cached.set(hash, renewed)
@@ -203,7 +203,7 @@ function isFresh({ readAt }: CachedKey, now: Date): boolean {
   return Math.abs(now.getTime() - readAt) < staleAfterMilliseconds
 }
 
-/** Returns the work that is under way with a name or, if there is none, begins it. */
+/** Returns the work in progress under this name, or begins it if there is none. */
 function once<T>(underWay: Map<string, Promise<T>>, name: string, begin: () => Promise<T>): Promise<T> {
   const current = underWay.get(name)
   if (current) return current

@@ -15,9 +15,10 @@ const reservedShare = 1 / 3
  * their decision are under way. What other processes count in the meantime is not known, so room is left for it.
  *
  * Nothing is begun early before the first decision, near the limit, and after a refusal (which leaves nothing) until a
- * request was allowed with room. So no request of a flood that is refused is begun early, and if one process serves all requests, none is begun in vain.
- * Without this rule, each refused request would cost the database what it was about to read. If other processes use up
- * most of the limit at once, at most a sixth of the limit is begun here and then refused.
+ * request was allowed with room. So no request of a flood that is refused is begun early, and if one process serves all
+ * requests, each request that is begun early is allowed. Without this rule, each refused request would cost the database
+ * what it was about to read. If other processes use up most of the limit at once, this process begins at most a sixth of
+ * the limit early for requests that are then refused.
  */
 export class KnownRoom {
   private remaining = 0

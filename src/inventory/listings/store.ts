@@ -177,8 +177,8 @@ export async function replaceContent(
 }
 
 /**
- * Changes fields of a listing's content that no other document depends on, in a lane. Changes nothing and returns false
- * if the content has been written since it was read.
+ * Changes fields of a listing's content that no other document depends on; callers enter a lane first (`inLane`). Changes
+ * nothing and returns false if the content has been written since it was read.
  */
 export async function changeFields(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,
@@ -221,7 +221,7 @@ async function writeMeasured(
   const options = session ? { session } : {}
   const $inc = { revision: 1 }
   const unchanged = { ...asRead, updated_at: readAt }
-  // What was measured holds only for a listing that nobody has written since it was read.
+  // The measured size is right only if nobody has written the listing since it was read.
   const known = await collection.updateOne(unchanged, { $set: { ...set, measured }, $inc }, options)
   if (known.matchedCount === 1) return true
   const { matchedCount } = await collection.updateOne(
@@ -246,8 +246,9 @@ const shownColumns = {
 } as const
 
 /**
- * Sets plain fields of a listing without reading it, in a lane. Changes nothing and returns null if there is no such
- * listing, or if it is not known whether the listing would then still have an allowed size: `changeFields` measures it.
+ * Sets plain fields of a listing without reading it; callers enter a lane first (`inLane`). Changes nothing and returns
+ * null if there is no such listing, or if it is not known whether the listing would then still have an allowed size:
+ * `changeFields` measures it.
  */
 export async function setPlainFields(
   { db, clock }: Pick<AppContext, 'db' | 'clock'>,

@@ -164,7 +164,7 @@ test('a killed stream tells of the changes in the meantime or that it was lost, 
   await expect.poll(() => events.length).toBeGreaterThan(1)
   await isHeardAgain()
 
-  // A stream that was slow to break is told of the change once it is open again, but not after it is lost once more.
+  // A stream that breaks late reports the change when it is open again, unless it is lost once more before that.
   const losses = () => events.filter((event) => event === 'lost').length
   const lost = losses()
   await apart.db?.dropCollection('host_clocks')

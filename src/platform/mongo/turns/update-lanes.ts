@@ -13,8 +13,8 @@ const lanes = 20
  * occupied all connections, the transactions that they wait for could not send their next statement: all would stand
  * still until a time limit.
  *
- * Those who change one document take turns before they enter a lane. Several updates at once would only conflict at the
- * server, and whoever has read the document before its turn would have to start over for each of those before it.
+ * Requests that change the same document take turns before they enter a lane. Otherwise, their updates would conflict at
+ * the server, and a request that had read the document early would start over after each update ahead of it.
  */
 class UpdateLanes {
   private readonly documents: KeyedQueue
